@@ -1,1 +1,51 @@
-//! protocol
+//! The vocabulary of Covey: what front ends ask for, what sessions record, and the state that both see.
+//!
+//! Everything here is plain data. There are no channels, handles or clocks inside, so one stream of [`Event`]s can be
+//! drawn by a terminal, sent to a browser, written to disk and replayed in a test. Start with [`Op`] (what is asked),
+//! [`Event`] (what happened) and [`SessionView`] (what that adds up to); [`Update`] is what an agent says on the way.
+//!
+//! Left to others: how events reach the disk (`sessions`), who decides what happens (`engine`), how a front end
+//! reaches it (`client`).
+
+mod content;
+mod event;
+mod event_codec;
+mod id;
+mod limits;
+mod mode;
+mod op;
+mod permission;
+mod plan;
+mod read;
+mod stop;
+mod time;
+mod tool;
+mod typescript;
+mod update;
+mod usage;
+mod view;
+
+pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
+pub use event::{
+    AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, MessageEnd,
+    ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, SessionEnd,
+    SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt,
+};
+pub use event_codec::{DecodeError, EVENT_VERSION};
+pub use id::{AgentId, BlobId, CallId, InvalidSessionId, MessageId, ModelRef, RequestId, SessionId, TurnId};
+pub use limits::Limits;
+pub use mode::Mode;
+pub use op::{Op, Receipt};
+pub use permission::{
+    AnsweredBy, Decision, OptionKind, PermissionAnswer, PermissionOption, PermissionOutcome,
+    PermissionRequest,
+};
+pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
+pub use read::{AgentSummary, ModelSummary, Reply, Request, SessionStatus, SessionSummary};
+pub use stop::{Stop, StopCause};
+pub use time::Timestamp;
+pub use tool::{Location, ToolCall, ToolCallUpdate, ToolContent, ToolKind, ToolStatus};
+pub use typescript::typescript;
+pub use update::Update;
+pub use usage::{Usage, UsageReport};
+pub use view::{Item, ItemBody, OpenTurn, SessionView, ViewStatus};

@@ -1,0 +1,92 @@
+//! What prompts, answers and tool results are made of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ts_rs::TS;
+
+use crate::BlobId;
+
+/// One block of content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Content {
+    Text {
+        text: String,
+    },
+    Image(Image),
+    Resource(Resource),
+    /// A kind of block that this version does not know: carried as it came.
+    #[serde(untagged)]
+    #[ts(skip)]
+    Other(Value),
+}
+
+/// A picture, inline or in the session's blobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub media_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub name: Option<String>,
+    #[serde(flatten)]
+    pub source: Source,
+}
+
+/// A file or page that goes with a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Resource {
+    pub uri: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub media_type: Option<String>,
+    /// What it says, when that comes along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub blob: Option<BlobRef>,
+}
+
+/// Where the bytes of an image are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Inline, in base64.
+    Data(String),
+    /// In the session's `blobs/`.
+    Blob(BlobRef),
+}
+
+/// Names bytes that are kept beside the event log, by what they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct BlobRef {
+    pub hash: BlobId,
+    #[ts(type = "number")]
+    pub bytes: u64,
+}
+
+impl Content {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The text of a prompt, with its other blocks named in brackets: for titles, search and plain terminals.
+pub fn prompt_text(blocks: &[Content]) -> String {
+    let parts = blocks.iter().map(|block| match block {
+        Content::Text { text } => text.clone(),
+        Content::Image(image) => format!("[{}]", image.name.as_deref().unwrap_or("image")),
+        Content::Resource(resource) => format!("[{}]", resource.uri),
+        Content::Other(_) => "[?]".to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,88 @@
+//! What a front end asks to be done.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{AgentId, Content, Decision, Limits, Mode, ModelRef, RequestId, SessionId, TurnId};
+
+/// A change that a front end asks for. The answer is a [`Receipt`]; what comes of it arrives as events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Op {
+    CreateSession {
+        cwd: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        agent: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        model: Option<ModelRef>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        mode: Option<Mode>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        title: Option<String>,
+        /// Nothing is kept when the process ends.
+        #[serde(default)]
+        ephemeral: bool,
+    },
+    /// A new session that has `session`'s events up to `at` (its end, if absent).
+    ForkSession {
+        session: SessionId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional, type = "number")]
+        at: Option<u64>,
+    },
+    StartTurn {
+        session: SessionId,
+        prompt: Vec<Content>,
+        /// A prompt sent again under the same key is the same prompt, and answered with the same turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        key: Option<String>,
+        #[serde(default)]
+        limits: Limits,
+        /// Whether a person is there to answer questions; without one, what needs approval is denied.
+        #[serde(default)]
+        attended: bool,
+    },
+    CancelTurn {
+        session: SessionId,
+        /// All running turns, if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        turn: Option<TurnId>,
+    },
+    AnswerPermission {
+        session: SessionId,
+        request: RequestId,
+        decision: Decision,
+    },
+    SetMode {
+        session: SessionId,
+        mode: Mode,
+    },
+    SetModel {
+        session: SessionId,
+        model: ModelRef,
+    },
+    Rename {
+        session: SessionId,
+        title: String,
+    },
+    /// Stops what runs, records the end and lets go of the session.
+    EndSession {
+        session: SessionId,
+        reason: String,
+    },
+}
+
+/// What an accepted [`Op`] made or touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Receipt {
+    pub session: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub turn: Option<TurnId>,
+}

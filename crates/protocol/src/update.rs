@@ -1,0 +1,28 @@
+//! What an agent says while it works on a turn.
+
+use crate::{
+    Chunk, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan, Retract, Retry, Stop, StopCause,
+    ToolCall, ToolCallUpdate, UsageReport,
+};
+
+/// One step of an agent's stream, in the words of the Agent Client Protocol. The session records each as an event.
+///
+/// Messages, calls and their order are the agent's; numbers, times and the turn are the session's. The stream ends
+/// with [`Update::Done`]; one that ends without it is taken for a crash.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    Message(Chunk),
+    Thought(Chunk),
+    MessageEnd(MessageEnd),
+    Retract(Retract),
+    ToolCall(ToolCall),
+    ToolCallUpdate(ToolCallUpdate),
+    Plan(Plan),
+    FileRead(FileRead),
+    FileWrite(FileWrite),
+    Usage(UsageReport),
+    Retry(Retry),
+    Notice(Notice),
+    Error(ErrorInfo),
+    Done { stop: Stop, cause: Option<StopCause> },
+}

@@ -1,0 +1,178 @@
+//! What a session's events add up to: the state that front ends draw.
+//!
+//! The view is bounded. It keeps the newest part of the conversation whole and counts the rest, so it can be written
+//! as a snapshot at each turn's end and a session of any length opens by reading that and the few events after it.
+//! What lies before [`SessionView::first`] is read from the log when somebody scrolls there.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{
+    AgentId, CallId, Content, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode, ModelRef, Notice,
+    PermissionRequest, Plan, Retry, SessionId, Stop, StopCause, Timestamp, ToolCall, ToolCallUpdate, TurnId,
+    Usage,
+};
+
+mod fold;
+
+/// A session as of event number `seq`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct SessionView {
+    pub session: SessionId,
+    /// The last event that was folded in.
+    #[ts(type = "number")]
+    pub seq: u64,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+    pub cwd: String,
+    pub agent: AgentId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub model: Option<ModelRef>,
+    pub mode: Mode,
+    /// Given by the person, or the first line of the first prompt.
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub forked_from: Option<ForkPoint>,
+    pub status: ViewStatus,
+    /// Turns begun so far, child turns included.
+    pub turns: u32,
+    /// Turns that have not ended.
+    pub open: BTreeMap<TurnId, OpenTurn>,
+    /// Questions that wait for an answer, oldest first.
+    pub pending: Vec<PermissionRequest>,
+    pub plan: Plan,
+    pub usage: Usage,
+    /// The newest part of the conversation, in order.
+    #[ts(as = "Vec<Item>")]
+    pub items: VecDeque<Item>,
+    /// Events before this number are not in `items`.
+    #[ts(type = "number")]
+    pub first: u64,
+    /// Bytes of text in `items`, so that trimming costs nothing to decide.
+    #[serde(default)]
+    #[ts(type = "number")]
+    pub(crate) weight: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewStatus {
+    #[default]
+    Idle,
+    Running,
+    Waiting,
+    Ended,
+}
+
+/// A turn that is under way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct OpenTurn {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub parent: Option<TurnId>,
+    pub agent: AgentId,
+    pub started: Timestamp,
+    pub usage: Usage,
+    pub steps: u32,
+}
+
+/// One thing in the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Item {
+    /// The event it began with.
+    #[ts(type = "number")]
+    pub seq: u64,
+    pub ts: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub turn: Option<TurnId>,
+    #[serde(flatten)]
+    pub body: ItemBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "item", rename_all = "snake_case")]
+pub enum ItemBody {
+    Prompt {
+        content: Vec<Content>,
+    },
+    Message {
+        message: MessageId,
+        text: String,
+        /// Nothing more comes.
+        done: bool,
+    },
+    Thought {
+        message: MessageId,
+        text: String,
+        done: bool,
+    },
+    Tool {
+        call: Box<ToolCall>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        result: Option<Box<ToolCallUpdate>>,
+    },
+    Retry(Retry),
+    Notice(Notice),
+    Error(ErrorInfo),
+    TurnEnd {
+        stop: Stop,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        cause: Option<StopCause>,
+        #[ts(type = "number")]
+        duration_ms: u64,
+    },
+}
+
+impl SessionView {
+    /// Starts from a log's first event; none when that is not `session_start`.
+    pub fn start(event: &Event) -> Option<Self> {
+        let EventBody::SessionStart(start) = &event.body else { return None };
+        Some(Self {
+            session: start.session.clone(),
+            seq: event.seq,
+            created: event.ts,
+            updated: event.ts,
+            cwd: start.cwd.clone(),
+            agent: start.agent.clone(),
+            model: start.model.clone(),
+            mode: start.mode,
+            title: start.title.clone().unwrap_or_default(),
+            forked_from: start.forked_from.clone(),
+            status: ViewStatus::Idle,
+            turns: 0,
+            open: BTreeMap::new(),
+            pending: Vec::new(),
+            plan: Plan::default(),
+            usage: Usage::default(),
+            items: VecDeque::new(),
+            first: event.seq + 1,
+            weight: 0,
+        })
+    }
+
+    /// Folds events in order, from the beginning or on top of a snapshot.
+    pub fn fold<'a>(view: Option<Self>, events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        events.into_iter().fold(view, |view, event| match view {
+            None => Self::start(event),
+            Some(mut view) => {
+                view.apply(event);
+                Some(view)
+            }
+        })
+    }
+
+    /// The item of a tool call, if it is among the newest.
+    pub fn tool(&self, call: &CallId) -> Option<&Item> {
+        self.items
+            .iter()
+            .rev()
+            .find(|item| matches!(&item.body, ItemBody::Tool { call: c, .. } if c.call == *call))
+    }
+}

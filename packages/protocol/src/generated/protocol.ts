@@ -1,0 +1,440 @@
+// Generated from crates/protocol by `cargo xtask codegen`. Do not edit.
+
+/** A session's record: the envelope and, beside it, the fields of its type. */
+export type Event = { v: number, seq: number, ts: Timestamp, turn?: TurnId } & EventBody;
+
+export type AgentChanged = { agent: AgentId, };
+
+/**
+ * An agent as a person names it: `native`, `claude`, `codex`, …
+ */
+export type AgentId = string;
+
+export type AgentSummary = { agent: AgentId, usable: boolean, reason?: string, };
+
+export type AnsweredBy = "person" | "policy" | "nobody";
+
+/**
+ * The content hash of something kept in a session's `blobs/`.
+ */
+export type BlobId = string;
+
+/**
+ * Names bytes that are kept beside the event log, by what they are.
+ */
+export type BlobRef = { hash: BlobId, bytes: number, };
+
+/**
+ * One tool call. Unique within its session, whatever the model called it.
+ */
+export type CallId = string;
+
+/**
+ * A piece of a message: it appends to what the named message has so far. Raw Markdown.
+ */
+export type Chunk = { message: MessageId, text: string, };
+
+/**
+ * One block of content.
+ */
+export type Content = { "type": "text", text: string, } | { "type": "image" } & Image | { "type": "resource" } & Resource;
+
+/**
+ * What a front end answers.
+ */
+export type Decision = { "type": "choose", option: string, 
+/**
+ * Goes to the model when it is a refusal.
+ */
+reason?: string, } | { "type": "dismiss" };
+
+export type ErrorInfo = { message: string, 
+/**
+ * What to do about it.
+ */
+hint?: string, };
+
+/**
+ * What an event says, by type.
+ */
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+
+export type FileRead = { path: string, bytes: number, call?: CallId, };
+
+export type FileWrite = { path: string, bytes: number, call?: CallId, 
+/**
+ * What the file holds now.
+ */
+blob?: BlobRef, };
+
+/**
+ * Where a fork left its parent: it has the parent's events up to and including `seq`.
+ */
+export type ForkPoint = { session: SessionId, seq: number, };
+
+/**
+ * A picture, inline or in the session's blobs.
+ */
+export type Image = { 
+/**
+ * Such as `image/png`.
+ */
+media_type: string, name?: string, } & ({ "data": string } | { "blob": BlobRef });
+
+/**
+ * One thing in the conversation.
+ */
+export type Item = { 
+/**
+ * The event it began with.
+ */
+seq: number, ts: Timestamp, turn?: TurnId, } & ({ "item": "prompt", content: Array<Content>, } | { "item": "message", message: MessageId, text: string, 
+/**
+ * Nothing more comes.
+ */
+done: boolean, } | { "item": "thought", message: MessageId, text: string, done: boolean, } | { "item": "tool", call: ToolCall, result?: ToolCallUpdate, } | { "item": "retry" } & Retry | { "item": "notice" } & Notice | { "item": "error" } & ErrorInfo | { "item": "turn_end", stop: Stop, cause?: StopCause, duration_ms: number, });
+
+/**
+ * Bounds on one turn. A child turn's are drawn from its parent's.
+ */
+export type Limits = { 
+/**
+ * Calls to the model.
+ */
+max_steps?: number, timeout_ms?: number, };
+
+/**
+ * A place in a file that a call looks at or changes.
+ */
+export type Location = { path: string, line?: number, };
+
+export type MessageEnd = { message: MessageId, };
+
+/**
+ * One message of an agent, streamed in pieces. Unique within its session (`t1.m1`).
+ */
+export type MessageId = string;
+
+/**
+ * Ordered from the tightest to the loosest.
+ */
+export type Mode = "explore" | "plan" | "ask" | "edit" | "auto" | "full";
+
+export type ModeChanged = { mode: Mode, };
+
+export type ModelChanged = { model: ModelRef, };
+
+/**
+ * A model as a person names it: `PROVIDER/MODEL`.
+ */
+export type ModelRef = string;
+
+export type ModelSummary = { model: ModelRef, context?: number, usable: boolean, 
+/**
+ * Why not, when it is not usable.
+ */
+reason?: string, };
+
+/**
+ * Something worth knowing that is not an error.
+ */
+export type Notice = { level: NoticeLevel, text: string, };
+
+export type NoticeLevel = "info" | "warning";
+
+/**
+ * A change that a front end asks for. The answer is a [`Receipt`]; what comes of it arrives as events.
+ */
+export type Op = { "type": "create_session", cwd: string, agent?: AgentId, model?: ModelRef, mode?: Mode, title?: string, 
+/**
+ * Nothing is kept when the process ends.
+ */
+ephemeral: boolean, } | { "type": "fork_session", session: SessionId, at?: number, } | { "type": "start_turn", session: SessionId, prompt: Array<Content>, 
+/**
+ * A prompt sent again under the same key is the same prompt, and answered with the same turn.
+ */
+key?: string, limits: Limits, 
+/**
+ * Whether a person is there to answer questions; without one, what needs approval is denied.
+ */
+attended: boolean, } | { "type": "cancel_turn", session: SessionId, 
+/**
+ * All running turns, if absent.
+ */
+turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "end_session", session: SessionId, reason: string, };
+
+/**
+ * A turn that is under way.
+ */
+export type OpenTurn = { parent?: TurnId, agent: AgentId, started: Timestamp, usage: Usage, steps: number, };
+
+export type OptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always";
+
+/**
+ * The answer, as the log keeps it.
+ */
+export type PermissionAnswer = { request: RequestId, outcome: PermissionOutcome, option?: string, by: AnsweredBy, reason?: string, };
+
+export type PermissionOption = { id: string, name: string, kind: OptionKind, };
+
+export type PermissionOutcome = "approved" | "denied" | "cancelled";
+
+/**
+ * May this happen?
+ */
+export type PermissionRequest = { request: RequestId, call?: CallId, 
+/**
+ * The exact action.
+ */
+title: string, 
+/**
+ * Why it is asked, in words for a person.
+ */
+reasons?: Array<string>, options: Array<PermissionOption>, };
+
+/**
+ * The whole plan; each one replaces the one before.
+ */
+export type Plan = { entries: Array<PlanEntry>, };
+
+export type PlanEntry = { content: string, priority: PlanPriority, status: PlanStatus, };
+
+export type PlanPriority = "high" | "medium" | "low";
+
+export type PlanStatus = "pending" | "in_progress" | "completed";
+
+/**
+ * What an accepted [`Op`] made or touched.
+ */
+export type Receipt = { session: SessionId, turn?: TurnId, };
+
+/**
+ * The log's tail was damaged and was cut back to its last whole record.
+ */
+export type Repair = { 
+/**
+ * Where in the file the damage began.
+ */
+offset: number, 
+/**
+ * How much was cut.
+ */
+bytes: number, 
+/**
+ * The file, beside the log, that keeps what was cut.
+ */
+kept_in?: string, };
+
+/**
+ * The answer to the [`Request`] of the same name.
+ */
+export type Reply = { "type": "sessions", "value": Array<SessionSummary> } | { "type": "session", "value": SessionView } | { "type": "models", "value": Array<ModelSummary> } | { "type": "agents", "value": Array<AgentSummary> } | { "type": "paths", "value": Array<string> };
+
+/**
+ * A question that changes nothing.
+ */
+export type Request = { "type": "sessions", 
+/**
+ * Only those that were made in this folder.
+ */
+cwd?: string, limit: number, } | { "type": "session", session: SessionId, } | { "type": "models" } | { "type": "agents" } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, };
+
+/**
+ * A question put to the person. Unique within its session.
+ */
+export type RequestId = string;
+
+/**
+ * A file or page that goes with a message.
+ */
+export type Resource = { uri: string, media_type?: string, 
+/**
+ * What it says, when that comes along.
+ */
+text?: string, blob?: BlobRef, };
+
+/**
+ * Drop what the named message showed: it was cut off and comes again, or never.
+ */
+export type Retract = { message: MessageId, reason: string, };
+
+/**
+ * A call to a model failed and is tried again after a wait.
+ */
+export type Retry = { attempt: number, wait_ms: number, reason: string, };
+
+export type SessionEnd = { reason: string, };
+
+/**
+ * A session's name and folder: `YYYYMMDD-HHMMSS-xxxxxxxx`, in UTC, ending in 8 hex digits.
+ *
+ * It becomes a path, so it can only be made from a time or from text that has exactly this form.
+ */
+export type SessionId = string;
+
+/**
+ * The first record of every log.
+ */
+export type SessionStart = { session: SessionId, 
+/**
+ * The folder the session works in.
+ */
+cwd: string, agent: AgentId, model?: ModelRef, mode: Mode, title?: string, forked_from?: ForkPoint, 
+/**
+ * The version of Covey that made it.
+ */
+covey: string, };
+
+export type SessionStatus = "idle" | "running" | "waiting" | "ended";
+
+/**
+ * A session in a list. Also what `metadata.json` keeps, so that a list reads no log.
+ */
+export type SessionSummary = { session: SessionId, title: string, cwd: string, agent: AgentId, model?: ModelRef, created: Timestamp, updated: Timestamp, 
+/**
+ * The last event's number.
+ */
+seq: number, turns: number, usage: Usage, status: SessionStatus, };
+
+/**
+ * A session as of event number `seq`.
+ */
+export type SessionView = { session: SessionId, 
+/**
+ * The last event that was folded in.
+ */
+seq: number, created: Timestamp, updated: Timestamp, cwd: string, agent: AgentId, model?: ModelRef, mode: Mode, 
+/**
+ * Given by the person, or the first line of the first prompt.
+ */
+title: string, forked_from?: ForkPoint, status: ViewStatus, 
+/**
+ * Turns begun so far, child turns included.
+ */
+turns: number, 
+/**
+ * Turns that have not ended.
+ */
+open: { [key in TurnId]: OpenTurn }, 
+/**
+ * Questions that wait for an answer, oldest first.
+ */
+pending: Array<PermissionRequest>, plan: Plan, usage: Usage, 
+/**
+ * The newest part of the conversation, in order.
+ */
+items: Array<Item>, 
+/**
+ * Events before this number are not in `items`.
+ */
+first: number, 
+/**
+ * Bytes of text in `items`, so that trimming costs nothing to decide.
+ */
+weight: number, };
+
+/**
+ * The outcome of a turn, as scripts see it.
+ */
+export type Stop = "done" | "cancelled" | "denied" | "limit" | "error";
+
+/**
+ * Why, where the outcome alone does not say what to do next.
+ */
+export type StopCause = "refused" | "output_limit" | "max_steps" | "timeout" | "budget" | "unreachable" | "storage" | "interrupted";
+
+/**
+ * A moment. Always whole milliseconds, so what is written and read back is equal.
+ */
+export type Timestamp = string;
+
+export type TitleChanged = { title: string, };
+
+/**
+ * A tool call as it starts.
+ */
+export type ToolCall = { call: CallId, 
+/**
+ * The tool's name, as the model knows it.
+ */
+name: string, 
+/**
+ * What a person reads: `read src/cart.rs`.
+ */
+title: string, kind: ToolKind, status: ToolStatus, 
+/**
+ * The arguments. A string when the model sent something that is not JSON.
+ */
+input: unknown, locations?: Array<Location>, };
+
+/**
+ * Later news of a tool call. What is absent stays as it was; `content` replaces.
+ */
+export type ToolCallUpdate = { call: CallId, status?: ToolStatus, title?: string, 
+/**
+ * What came out, a few words for the right margin: `lines 1-88`, `6 results`.
+ */
+summary?: string, content?: Array<ToolContent>, duration_ms?: number, };
+
+/**
+ * What a tool call shows.
+ */
+export type ToolContent = { "type": "content", content: Content, } | { "type": "diff", path: string, 
+/**
+ * Absent when the file is new.
+ */
+old?: string, new: string, } | { "type": "terminal", terminal: string, };
+
+export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other";
+
+export type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
+
+export type TurnEnd = { stop: Stop, cause?: StopCause, 
+/**
+ * Of this turn and the turns it started.
+ */
+usage: Usage, 
+/**
+ * Calls to the model.
+ */
+steps: number, duration_ms: number, };
+
+/**
+ * One exchange: a prompt and all that an agent did about it. Unique within its session (`t1`, `t2`, …).
+ */
+export type TurnId = string;
+
+export type TurnStart = { 
+/**
+ * The turn that started this one, when an agent asked another.
+ */
+parent?: TurnId, agent: AgentId, model?: ModelRef, mode: Mode, };
+
+/**
+ * Tokens by class, and money where a price is known.
+ *
+ * `input` is the whole prompt; `cache_read` and `cache_write` are parts of it. `output` is all that the model
+ * produced; `reasoning` is a part of it.
+ */
+export type Usage = { input: number, output: number, cache_read: number, cache_write: number, reasoning: number, 
+/**
+ * Absent when the price of a model that was used is not known.
+ */
+cost_usd?: number, };
+
+/**
+ * What one call to a model cost.
+ */
+export type UsageReport = { model?: ModelRef, input: number, output: number, cache_read: number, cache_write: number, reasoning: number, 
+/**
+ * Absent when the price of a model that was used is not known.
+ */
+cost_usd?: number, };
+
+export type UserPrompt = { content: Array<Content>, 
+/**
+ * Chosen by the front end, so that a prompt sent twice runs once.
+ */
+key?: string, };
+
+export type ViewStatus = "idle" | "running" | "waiting" | "ended";
