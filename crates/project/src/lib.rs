@@ -1,1 +1,4 @@
 //! project
+mod process;
+
+pub use process::{Child, Command, Output, SpawnError, command};

@@ -1,0 +1,11 @@
+//! Child processes that never outlive us.
+
+mod before_exec;
+mod child;
+mod command;
+#[cfg(test)]
+mod tests;
+mod watcher;
+
+pub use child::{Child, Output};
+pub use command::{Command, SpawnError, command};

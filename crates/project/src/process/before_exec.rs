@@ -1,0 +1,91 @@
+//! What runs in the forked child before it becomes another program: the only unsafe code in this crate.
+//!
+//! Between `fork` and `exec` another thread's lock (the allocator's, for one) may be held forever, so these
+//! closures only make system calls and format into a buffer on the stack.
+#![expect(unsafe_code, reason = "`pre_exec` is unsafe; these closures only make async-signal-safe calls")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+/// Where and as what the next child announces itself. Filled in before each spawn, read in the child.
+#[derive(Debug)]
+pub(super) struct Announcement {
+    pipe: AtomicI32,
+    token: AtomicU64,
+}
+
+impl Announcement {
+    /// Makes every child of `command` lead its own group and tell the watcher so before it runs anything.
+    pub(super) fn install(command: &mut Command) -> Arc<Self> {
+        let announcement = Arc::new(Self { pipe: AtomicI32::new(-1), token: AtomicU64::new(0) });
+        let in_child = Arc::clone(&announcement);
+        command.process_group(0);
+        // SAFETY: `announce` allocates nothing and takes no lock; see the module docs.
+        unsafe { command.pre_exec(move || in_child.announce()) };
+        announcement
+    }
+
+    /// `pipe` must stay open until the spawn returned; the watcher's lock sees to that.
+    pub(super) fn aim(&self, pipe: &impl AsRawFd, token: u64) {
+        self.pipe.store(pipe.as_raw_fd(), Ordering::Release);
+        self.token.store(token, Ordering::Release);
+    }
+
+    fn announce(&self) -> io::Result<()> {
+        let pid = rustix::process::getpid();
+        // std sets the group before it runs these closures; were that to change, a registered group that does
+        // not exist would protect nobody, so the spawn fails instead.
+        if rustix::process::getpgrp() != pid {
+            return Err(io::Error::from_raw_os_error(rustix::io::Errno::PERM.raw_os_error()));
+        }
+        let mut buffer = [0_u8; LINE];
+        let line =
+            registration(&mut buffer, self.token.load(Ordering::Acquire), pid.as_raw_pid().cast_unsigned());
+        let pipe: RawFd = self.pipe.load(Ordering::Acquire);
+        // SAFETY: `aim` was called with an open pipe, and the fork copied it.
+        let pipe = unsafe { BorrowedFd::borrow_raw(pipe) };
+        // A pipe takes writes this small whole or not at all.
+        rustix::io::write(pipe, line)?;
+        Ok(())
+    }
+}
+
+/// Detaches the watcher from our terminal and session, so Ctrl-C and a hang-up pass it by.
+pub(super) fn leave_session(command: &mut Command) {
+    // SAFETY: one system call.
+    unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from)) };
+}
+
+/// Room for `+ `, two numbers of at most 20 digits, a space and the line end.
+pub(super) const LINE: usize = 48;
+
+/// `+ TOKEN PID` and a line end, formatted without allocating.
+pub(super) fn registration(buffer: &mut [u8; LINE], token: u64, pid: u32) -> &[u8] {
+    let mut start = LINE;
+    let mut put = |byte: u8| {
+        start -= 1;
+        buffer[start] = byte;
+    };
+    put(b'\n');
+    digits(u64::from(pid), &mut put);
+    put(b' ');
+    digits(token, &mut put);
+    put(b' ');
+    put(b'+');
+    &buffer[start..]
+}
+
+/// The digits of `number`, last one first.
+fn digits(mut number: u64, put: &mut impl FnMut(u8)) {
+    loop {
+        put(b'0' + (number % 10) as u8);
+        number /= 10;
+        if number == 0 {
+            return;
+        }
+    }
+}

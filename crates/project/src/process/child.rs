@@ -1,0 +1,236 @@
+//! A running child process and the group it leads.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::watcher::{self, Token};
+
+/// How long [`Child::output`] still reads once the group is dead. Only a process that left the group can hold
+/// the pipe open by then.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// A running child. Dropping it kills its whole group.
+#[derive(Debug)]
+pub struct Child {
+    /// The other end of a piped standard input. Dropped by [`wait`](Self::wait), so a child that reads to the
+    /// end is not waited for in vain.
+    pub stdin: Option<ChildStdin>,
+    /// The other end of a piped standard output.
+    pub stdout: Option<ChildStdout>,
+    /// The other end of a piped standard error.
+    pub stderr: Option<ChildStderr>,
+    pid: Pid,
+    /// Gone once reaped.
+    leader: Option<Leader>,
+    status: Option<ExitStatus>,
+}
+
+/// What [`Child::output`] collected.
+#[derive(Debug)]
+pub struct Output {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// More was written than the limit allowed; what came after it is lost.
+    pub truncated: bool,
+}
+
+impl Child {
+    pub(super) fn new(mut process: std::process::Child, token: Token) -> io::Result<Self> {
+        let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("the child has no usable process id"))?;
+        // From here on dropping the leader ends the group, whatever fails below.
+        let leader = Some(Leader { process: Some(process), pid, token });
+        Ok(Self {
+            stdin: streams.0.map(ChildStdin::from_std).transpose()?,
+            stdout: streams.1.map(ChildStdout::from_std).transpose()?,
+            stderr: streams.2.map(ChildStderr::from_std).transpose()?,
+            pid,
+            leader,
+            status: None,
+        })
+    }
+
+    /// Its process id, which is also its group's.
+    pub fn id(&self) -> u32 {
+        self.pid.as_raw_pid().cast_unsigned()
+    }
+
+    /// Waits for the child to exit and then kills what it left running in its group. Cancel safe.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        if self.leader.is_some() {
+            exited(self.pid).await?;
+        }
+        self.reap()
+    }
+
+    /// Its status if it already exited; like [`wait`](Self::wait) in that case.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if self.leader.is_some() && !has_exited(self.pid)? {
+            return Ok(None);
+        }
+        self.reap().map(Some)
+    }
+
+    /// Asks the group to end (SIGTERM), gives its leader `grace` to do so, then kills what remains.
+    pub async fn terminate(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        if let Some(leader) = &self.leader {
+            leader.signal(Signal::TERM);
+            // Out of time or an error: either way the next step is the same.
+            tokio::time::timeout(grace, exited(self.pid)).await.ok();
+        }
+        self.kill().await
+    }
+
+    /// Kills the group at once (SIGKILL) and waits until its leader is gone.
+    pub async fn kill(&mut self) -> io::Result<ExitStatus> {
+        if let Some(leader) = &self.leader {
+            leader.signal(Signal::KILL);
+            exited(self.pid).await?;
+        }
+        self.reap()
+    }
+
+    /// Sends the interrupt of a Ctrl-C (SIGINT) to the whole group. It may be ignored.
+    pub fn interrupt(&self) {
+        if let Some(leader) = &self.leader {
+            leader.signal(Signal::INT);
+        }
+    }
+
+    /// Collects what a child with piped output writes, keeping the first `limit` bytes of each stream.
+    ///
+    /// Reads on past the limit, so the child never blocks on a full pipe, and ends when the child does, even if
+    /// something it left in the background still holds the pipe.
+    pub async fn output(mut self, limit: usize) -> io::Result<Output> {
+        let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+        let status = {
+            let (out, err) = (self.stdout.take(), self.stderr.take());
+            let reading = async { tokio::join!(stdout.fill(out, limit), stderr.fill(err, limit)) };
+            tokio::pin!(reading);
+            let mut read = None;
+            let status = {
+                let exit = self.wait();
+                tokio::pin!(exit);
+                loop {
+                    tokio::select! {
+                        status = &mut exit => break status?,
+                        done = &mut reading, if read.is_none() => read = Some(done),
+                    }
+                }
+            };
+            if read.is_none() {
+                read = tokio::time::timeout(DRAIN, reading).await.ok();
+            }
+            if let Some((out, err)) = read {
+                out?;
+                err?;
+            }
+            status
+        };
+        let truncated = stdout.more || stderr.more;
+        Ok(Output { status, stdout: stdout.bytes, stderr: stderr.bytes, truncated })
+    }
+
+    fn reap(&mut self) -> io::Result<ExitStatus> {
+        if let Some(leader) = self.leader.take() {
+            self.status = Some(leader.reap()?);
+        }
+        self.status.ok_or_else(|| io::Error::other("the child's exit status was lost"))
+    }
+}
+
+/// The first process of a group, not yet reaped: as long as this exists its number belongs to nobody else.
+#[derive(Debug)]
+struct Leader {
+    /// Only gone when reaped.
+    process: Option<std::process::Child>,
+    pid: Pid,
+    token: Token,
+}
+
+impl Leader {
+    fn signal(&self, signal: Signal) {
+        // Fails only when the group is empty, which is what every caller is after.
+        kill_process_group(self.pid, signal).ok();
+    }
+
+    /// Kills what is left of the group, strikes it off and collects the exit status, in this order: once
+    /// reaped, the number may be given to a stranger. Blocks unless the leader exited.
+    fn reap(mut self) -> io::Result<ExitStatus> {
+        let process = self.process.take();
+        self.end(process)
+    }
+
+    fn end(&self, process: Option<std::process::Child>) -> io::Result<ExitStatus> {
+        self.signal(Signal::KILL);
+        watcher::release(self.token);
+        process.ok_or_else(|| io::Error::other("the child was already reaped"))?.wait()
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        let Some(process) = self.process.take() else { return };
+        self.signal(Signal::KILL);
+        let leader = Leader { process: None, pid: self.pid, token: self.token };
+        if has_exited(self.pid).unwrap_or(true) {
+            leader.end(Some(process)).ok();
+            return;
+        }
+        // Dying takes the system a moment, for which no async task should stand still. If there is no thread to
+        // be had the dead child stays a zombie and registered, which harms nobody.
+        let reaper = std::thread::Builder::new().name("reap".into());
+        reaper.spawn(move || leader.end(Some(process)).ok()).ok();
+    }
+}
+
+#[derive(Default)]
+struct Captured {
+    bytes: Vec<u8>,
+    more: bool,
+}
+
+impl Captured {
+    async fn fill(&mut self, stream: Option<impl AsyncRead + Unpin>, limit: usize) -> io::Result<()> {
+        let Some(mut stream) = stream else { return Ok(()) };
+        let mut buffer = vec![0; 16 * 1024];
+        loop {
+            let read = stream.read(&mut buffer).await?;
+            if read == 0 {
+                return Ok(());
+            }
+            let kept = read.min(limit.saturating_sub(self.bytes.len()));
+            self.bytes.extend_from_slice(&buffer[..kept]);
+            self.more |= kept < read;
+        }
+    }
+}
+
+/// Whether the process exited, without reaping it.
+fn has_exited(pid: Pid) -> io::Result<bool> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    Ok(waitid(WaitId::Pid(pid), look)?.is_some())
+}
+
+/// Resolves when the process exited, without reaping it.
+///
+/// tokio's own `Child` would reap it, after which its number may already be a stranger's when we come to kill
+/// the rest of its group.
+async fn exited(pid: Pid) -> io::Result<()> {
+    // Listening starts before the first look, so an exit in between is not missed.
+    let mut changes = signal(SignalKind::child())?;
+    while !has_exited(pid)? {
+        changes.recv().await;
+    }
+    Ok(())
+}

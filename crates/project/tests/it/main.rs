@@ -1,0 +1,4 @@
+//! Stories that need more than one process of ours.
+
+mod death;
+mod helper;
