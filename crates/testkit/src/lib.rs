@@ -1,1 +1,14 @@
-//! testkit
+//! What tests share: stand-ins for the outside world that behave like the real thing on real sockets.
+//!
+//! [`ModelServer`] is a model provider on loopback. It speaks the four wire formats, follows a [`Script`] that a
+//! person can read, misbehaves on request ([`Fault`]) and keeps every request it got. Start reading there.
+//!
+//! Nothing here knows `models` or `engine`: those use this crate in their tests, and a test double that shared code
+//! with what it tests would agree with its mistakes.
+
+mod model_server;
+
+pub use model_server::{
+    Delivery, Fault, ModelServer, Part, Recorded, Reply, Script, ScriptError, ServerOptions, Split, Then,
+    Tokens, WireFormat,
+};
