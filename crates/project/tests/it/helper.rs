@@ -33,3 +33,20 @@ pub(crate) fn gone(pid: u32) -> bool {
     let state = stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next());
     matches!(state, Some('Z' | 'X') | None)
 }
+
+/// Whether to go on with a case that only means something to an ordinary user.
+///
+/// Root may read everything, so as root this runs `test` again as `nobody` and returns false.
+pub(crate) fn as_ordinary_user(test: &str) -> bool {
+    use std::os::unix::process::CommandExt;
+    if !rustix::process::geteuid().is_root() {
+        return true;
+    }
+    let mut again = start_again(test, "ordinary user");
+    // Setting the user as root also drops root's other groups.
+    let output = again.uid(65534).gid(65534).current_dir("/").stderr(Stdio::piped()).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    false
+}

@@ -1,0 +1,99 @@
+//! What tools act on.
+
+mod error;
+mod local;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+pub use error::HostError;
+pub use local::LocalHost;
+
+use crate::confine::Roots;
+
+/// The most one [`Host::read`] returns. Larger files are read a range at a time.
+pub const MAX_READ: usize = 16 * 1024 * 1024;
+
+/// A place with files: this machine, an editor with unsaved changes, an ACP client.
+///
+/// The agent loop cannot tell which, so the same tools serve them all. Relative paths start at the main root. A
+/// host checks paths itself, every time, because only it can do so without a gap between check and use.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// The folders that may be used here.
+    fn roots(&self) -> &Roots;
+
+    /// Reads part of a file. Reading past its end returns no bytes, not an error.
+    async fn read(&self, path: &Path, range: ByteRange) -> Result<FileRead, HostError>;
+
+    /// Lists a folder: the first `limit` entries by name.
+    async fn list(&self, directory: &Path, limit: usize) -> Result<Listing, HostError>;
+
+    /// What is at a path, with links followed.
+    async fn stat(&self, path: &Path) -> Result<Stat, HostError>;
+}
+
+/// Which bytes of a file to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteRange {
+    pub offset: u64,
+    /// At most [`MAX_READ`].
+    pub limit: usize,
+}
+
+impl ByteRange {
+    /// From the start.
+    pub fn first(limit: usize) -> Self {
+        Self { offset: 0, limit }
+    }
+}
+
+/// Part of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRead {
+    pub bytes: Vec<u8>,
+    /// Of the whole file. Zero for files the system makes up as they are read.
+    pub total_len: u64,
+    /// To notice later that someone else changed it.
+    pub modified: Option<SystemTime>,
+}
+
+/// The entries of a folder, sorted by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    pub entries: Vec<DirEntry>,
+    /// How many there are altogether, so that a cut list can say so.
+    pub total: usize,
+}
+
+/// One entry of a folder. Links are not followed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DirEntry {
+    pub name: OsString,
+    pub kind: EntryKind,
+    /// In bytes; zero for anything but files.
+    pub len: u64,
+}
+
+/// What kind of thing is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    File,
+    Dir,
+    Symlink,
+    /// A pipe, socket or device.
+    Other,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    pub kind: EntryKind,
+    pub len: u64,
+    pub modified: Option<SystemTime>,
+}

@@ -1,0 +1,112 @@
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use super::{ByteRange, EntryKind, Host, HostError, LocalHost, MAX_READ};
+use crate::confine::Roots;
+
+fn host() -> (tempfile::TempDir, Box<dyn Host>) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/main.rs"), "fn main() {}").unwrap();
+    let host = LocalHost::new(Roots::new([folder.path()]).unwrap());
+    (folder, Box::new(host))
+}
+
+async fn read(host: &dyn Host, path: &str, offset: u64, limit: usize) -> Result<String, HostError> {
+    let read = host.read(Path::new(path), ByteRange { offset, limit }).await?;
+    Ok(String::from_utf8(read.bytes).unwrap())
+}
+
+#[tokio::test]
+async fn part_of_a_file_is_read() {
+    let (_folder, host) = host();
+    assert_eq!(read(&*host, "src/main.rs", 0, 100).await.unwrap(), "fn main() {}");
+    assert_eq!(read(&*host, "src/main.rs", 3, 4).await.unwrap(), "main");
+    assert_eq!(read(&*host, "src/main.rs", 100, 4).await.unwrap(), "");
+    let whole = host.read(Path::new("src/main.rs"), ByteRange::first(2)).await.unwrap();
+    assert_eq!((whole.bytes.len(), whole.total_len, whole.modified.is_some()), (2, 12, true));
+}
+
+#[tokio::test]
+async fn a_range_longer_than_a_chunk_is_read_whole() {
+    let (folder, host) = host();
+    let text: String = ('a'..='z').cycle().take(200_000).collect();
+    fs::write(folder.path().join("long"), &text).unwrap();
+    assert_eq!(read(&*host, "long", 1, 150_000).await.unwrap(), text[1..150_001]);
+}
+
+#[tokio::test]
+async fn files_made_up_by_the_system_are_read() {
+    let host = LocalHost::new(Roots::new(["/proc"]).unwrap());
+    assert!(read(&host, "/proc/version", 0, 1000).await.unwrap().contains("Linux"));
+}
+
+#[tokio::test]
+async fn a_missing_file_comes_with_names_like_it() {
+    let (folder, host) = host();
+    let error = read(&*host, "src/mian.rs", 0, 10).await.unwrap_err();
+    let path = folder.path().canonicalize().unwrap().join("src/mian.rs");
+    assert_eq!(error.to_string(), format!("`{}` does not exist", path.display()));
+    assert_eq!(error.hint().unwrap(), "did you mean `main.rs`?");
+    assert!(read(&*host, "nowhere/at/all", 0, 10).await.unwrap_err().hint().is_none());
+}
+
+#[tokio::test]
+async fn each_mistake_has_its_own_error() {
+    let (folder, host) = host();
+    mknodat(CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+    symlink("/etc", folder.path().join("link")).unwrap();
+    symlink("loop", folder.path().join("loop")).unwrap();
+    assert!(matches!(read(&*host, "src", 0, 10).await, Err(HostError::IsDirectory { .. })));
+    assert!(matches!(read(&*host, "pipe", 0, 10).await, Err(HostError::Special { .. })));
+    assert!(matches!(read(&*host, "link/passwd", 0, 10).await, Err(HostError::Outside { .. })));
+    assert!(matches!(read(&*host, "loop", 0, 10).await, Err(HostError::Unusable { .. })));
+    assert!(matches!(read(&*host, "a\0b", 0, 10).await, Err(HostError::Unusable { .. })));
+    assert!(matches!(read(&*host, "src/main.rs/x", 0, 10).await, Err(HostError::NotADirectory { .. })));
+    assert!(matches!(read(&*host, "src/main.rs", 0, MAX_READ + 1).await, Err(HostError::TooLarge { .. })));
+    assert!(matches!(host.list(Path::new("src/main.rs"), 1).await, Err(HostError::NotADirectory { .. })));
+    assert!(matches!(host.list(Path::new(".."), 1).await, Err(HostError::Outside { .. })));
+}
+
+#[tokio::test]
+async fn a_listing_is_sorted_cut_and_counted() {
+    let (folder, host) = host();
+    for name in ["c", "a", "b"] {
+        fs::write(folder.path().join(name), name.repeat(3)).unwrap();
+    }
+    symlink("a", folder.path().join("z")).unwrap();
+    mknodat(CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+    let odd = OsString::from_vec(b"\xff".to_vec());
+    fs::write(folder.path().join(&odd), "").unwrap();
+    let listing = host.list(Path::new("."), 100).await.unwrap();
+    let seen: Vec<_> = listing.entries.into_iter().map(|entry| (entry.name, entry.kind, entry.len)).collect();
+    let entry = |name: &str, kind, len| (OsString::from(name), kind, len);
+    assert_eq!(
+        seen,
+        [
+            entry("a", EntryKind::File, 3),
+            entry("b", EntryKind::File, 3),
+            entry("c", EntryKind::File, 3),
+            entry("pipe", EntryKind::Other, 0),
+            entry("src", EntryKind::Dir, 0),
+            entry("z", EntryKind::Symlink, 0),
+            (odd, EntryKind::File, 0),
+        ]
+    );
+    let cut = host.list(Path::new("."), 2).await.unwrap();
+    assert_eq!((cut.entries.len(), cut.total, &cut.entries[1].name), (2, 7, &OsString::from("b")));
+}
+
+#[tokio::test]
+async fn stat_follows_links_inside() {
+    let (folder, host) = host();
+    symlink("src/main.rs", folder.path().join("link")).unwrap();
+    let stat = host.stat(Path::new("link")).await.unwrap();
+    assert_eq!((stat.kind, stat.len), (EntryKind::File, 12));
+    assert!(matches!(host.stat(Path::new("none")).await, Err(HostError::NotFound { .. })));
+}
