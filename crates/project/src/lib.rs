@@ -1,15 +1,35 @@
-//! project
-mod complete;
-mod confine;
+//! A checkout on disk and the machine around it: where files live, which paths may be used, what the settings
+//! are, and how child processes start and end.
+//!
+//! - [`Home`] and [`Project`] say where the person's files and the project's are.
+//! - [`Roots`] keep paths inside the folders they were granted for; a [`Host`] is what tools act on.
+//! - [`Config`] lays settings over each other. Other crates describe their part with [`Key`] constants.
+//! - [`command`] starts every child process of Covey, in a group that dies with it.
+//!
+//! Whether something *may* happen is left to `guard`: this crate only makes sure that what was allowed is what
+//! happens. It depends on none of our crates and asks through small traits ([`Trust`]) for what they know.
+//! Start reading at `config/load.rs`, `confine.rs` and `process/watcher.rs`.
+
 mod home;
-mod host;
-mod nearest;
-mod open;
 mod private;
-mod process;
 mod root;
 
+mod confine;
+mod open;
+
+mod complete;
+mod host;
+
+mod config;
+mod nearest;
+
+mod process;
+
 pub use complete::complete_paths;
+pub use config::{
+    Config, ConfigError, ConfigErrors, Entry, Held, HeldReason, HumanDuration, Key, KeyPath, Layer,
+    LoadOptions, NobodyTrusted, Origin, Reach, Schema, Trust, process_env, set_in_file, unset_in_file,
+};
 pub use confine::{ConfineError, ResolvedPath, Roots};
 pub use home::{Home, HomeError};
 pub use host::{

@@ -8,11 +8,15 @@ pub(crate) fn nearest(word: &str, candidates: impl IntoIterator<Item = String>, 
     let word = word.to_lowercase();
     // A third of the letters wrong is a different word.
     let allowed = (word.chars().count() / 3).clamp(1, 3);
-    let mut near: Vec<(usize, String)> = candidates
+    let mut near: Vec<((usize, usize), String)> = candidates
         .into_iter()
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * allowed)
-        .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
+        // Of two as near, the one as long is likelier meant: letters are swapped more often than lost.
+        .map(|candidate| {
+            let likeness = (distance(&word, &candidate.to_lowercase()), candidate.len().abs_diff(word.len()));
+            (likeness, candidate)
+        })
+        .filter(|((distance, _), _)| *distance <= allowed)
         .collect();
     near.sort();
     near.truncate(limit);

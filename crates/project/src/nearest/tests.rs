@@ -6,7 +6,7 @@ fn near(word: &str, candidates: &[&str]) -> Vec<String> {
 
 #[test]
 fn slips_are_found_nearest_first() {
-    assert_eq!(near("modle", &["mode", "model", "agent"]), ["mode", "model"]);
+    assert_eq!(near("modle", &["mode", "model", "agent"]), ["model", "mode"]);
     assert_eq!(near("READEM.md", &["README.md", "main.rs"]), ["README.md"]);
     assert_eq!(near("größe", &["grösse", "große"]), ["große"]);
 }

@@ -135,6 +135,15 @@ async fn a_command_can_be_spawned_twice() {
     }
 }
 
+#[tokio::test]
+async fn many_children_at_once_are_each_noticed() {
+    let mut children: Vec<_> =
+        (0..40).map(|code| command("sh").args(["-c", &format!("exit {code}")]).spawn().unwrap()).collect();
+    for (code, child) in children.iter_mut().enumerate().rev() {
+        assert_eq!(child.wait().await.unwrap().code(), Some(code as i32));
+    }
+}
+
 /// What a process has open: descriptor and target.
 fn descriptors(pid: u32) -> Vec<(String, String)> {
     let mut open: Vec<_> = std::fs::read_dir(format!("/proc/{pid}/fd"))
