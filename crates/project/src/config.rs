@@ -17,7 +17,7 @@ mod tests;
 
 use serde::de::DeserializeOwned;
 
-pub use duration::HumanDuration;
+pub use duration::{HumanDuration, NotADuration};
 pub use edit::{set_in_file, unset_in_file};
 pub use error::{ConfigError, ConfigErrors};
 pub use key_path::KeyPath;

@@ -11,6 +11,9 @@ use super::tree::Node;
 use super::{ConfigError, Held, HeldReason, HumanDuration, KeyPath, Origin};
 use crate::nearest::nearest;
 
+/// A file can be TOML and yet not ours at all; after this many errors the rest says nothing new.
+pub(super) const MAX_ERRORS: usize = 100;
+
 /// How much of a wrong value an error repeats.
 const MAX_SHOWN: usize = 80;
 
@@ -61,7 +64,8 @@ impl Check<'_> {
                         nodes.insert(name.get_ref().to_string(), node);
                     }
                 }
-                None => self.errors.push(unknown(keys, path, origin)),
+                None if self.errors.len() < MAX_ERRORS => self.errors.push(unknown(keys, path, origin)),
+                None => {}
             }
             path.pop();
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use super::check::Check;
+use super::check::{Check, MAX_ERRORS};
 use super::layers::{Source, find_schema, typed};
 use super::schema::{Key, Reach, Schema};
 use super::tree::Node;
@@ -18,9 +18,6 @@ const ENVIRONMENT: [(&str, &str); 4] =
 
 /// A broken file can hold one syntax error a byte; after this many the rest says nothing new.
 const MAX_SYNTAX_ERRORS: usize = 10;
-
-/// The same for the errors of a file that is TOML, but not ours.
-const MAX_ERRORS: usize = 100;
 
 /// Where to read settings from.
 pub struct LoadOptions<'a> {
