@@ -28,7 +28,8 @@ mod process;
 pub use complete::complete_paths;
 pub use config::{
     Config, ConfigError, ConfigErrors, Entry, Held, HeldReason, HumanDuration, Key, KeyPath, Layer,
-    LoadOptions, NobodyTrusted, Origin, Reach, Schema, Trust, process_env, set_in_file, unset_in_file,
+    LoadOptions, NobodyTrusted, NotADuration, Origin, Reach, Schema, Trust, process_env, set_in_file,
+    unset_in_file,
 };
 pub use confine::{ConfineError, ResolvedPath, Roots};
 pub use home::{Home, HomeError};
