@@ -1,1 +1,42 @@
-//! models
+//! Talking to models: one block-and-event interface over the formats that providers speak.
+//!
+//! A [`Catalogue`] turns a name into a [`Model`]; a [`Request`] of [`Message`]s goes in and a stream of
+//! [`ModelEvent`]s comes out, which [`Answer`] adds up to a message again. Providers are data (`providers/`), formats
+//! are modules (`wire/`), and what vendors' JSON looks like is known nowhere else. Every model that the catalogue hands
+//! out tries again by itself ([`Retrying`]) and says so. To stop a call, drop its stream.
+//!
+//! Left to others: keys beyond the environment (`auth`), what is asked and what is done with the answer (`engine`).
+//! Start reading at `model.rs`, then `call.rs`.
+
+mod message;
+mod request;
+
+mod event;
+mod model;
+
+mod error;
+mod random;
+mod secret;
+
+mod call;
+mod retry;
+mod sse;
+mod wire;
+
+mod catalogue;
+mod provider;
+
+pub use call::{AnswerLimits, Timeouts};
+pub use catalogue::{Catalogue, LocalServer, PROBE_TIMEOUT, ResolveError, probe_local};
+pub use error::{CallError, Waiting};
+pub use event::{Answer, BlockKind, ModelEvent, StopReason};
+pub use message::{Block, ImageData, Message, Role, ToolCall, ToolResult};
+pub use model::{Capabilities, EventStream, Model, ModelInfo, Prices};
+pub use provider::{ModelConfig, PriceConfig, ProviderConfig, TimeoutConfig};
+pub use request::{Request, ToolSet, ToolSpec};
+pub use retry::{RetryPolicy, Retrying};
+pub use secret::Secret;
+pub use sse::{FRAME_LIMIT, Frame, SseDecoder, SseError};
+pub use wire::Wire;
+pub use wire::openai_chat::Quirks;
+pub use wire::openai_chat::decode_bytes as decode_openai_chat;

@@ -1,4 +1,5 @@
 //! The scripted model server, seen from the other end of a socket.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use serde_json::{Value, json};
 use testkit::{Fault, ModelServer, Reply, Tokens, WireFormat};

@@ -1,0 +1,101 @@
+//! What a model answers, piece by piece, and the message it adds up to.
+
+use std::time::Duration;
+
+use protocol::Usage;
+use serde_json::Value;
+
+use crate::{Block, ToolCall};
+
+/// A step of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelEvent {
+    /// A block begins. Several may be open at once: parallel calls are.
+    BlockStart { index: usize, kind: BlockKind },
+    /// More of a block: text, thought, or text of a call's arguments. What one read of the network brought for a block
+    /// is one delta, however many the provider sent.
+    Delta { index: usize, text: String },
+    /// Nothing more comes for this block.
+    BlockEnd { index: usize },
+    /// What the answer cost, once, before the stop.
+    Usage(Usage),
+    /// The answer is complete; the last event.
+    Stop(StopReason),
+    /// The answer failed and is asked for anew after `wait`: drop all of it that you have. `shown` says whether there
+    /// was anything.
+    Restart { attempt: u32, reason: String, wait: Duration, shown: bool },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockKind {
+    Text,
+    Thinking,
+    /// The id is unique within the answer, whatever the provider sent.
+    ToolCall {
+        id: String,
+        name: String,
+    },
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    EndTurn,
+    ToolCalls,
+    MaxTokens,
+    /// The model or its provider declined.
+    Refused,
+    Other(String),
+}
+
+/// Adds up events to a message. Feed it everything: a restart empties it.
+#[derive(Debug, Default)]
+pub struct Answer {
+    blocks: Vec<(usize, BlockKind, String)>,
+    pub usage: Usage,
+    pub stop: Option<StopReason>,
+}
+
+impl Answer {
+    pub fn apply(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::BlockStart { index, kind } => self.blocks.push((*index, kind.clone(), String::new())),
+            ModelEvent::Delta { index, text } => {
+                // The newest first: deltas nearly always belong to it.
+                if let Some((.., all)) = self.blocks.iter_mut().rev().find(|(at, ..)| at == index) {
+                    all.push_str(text);
+                }
+            }
+            ModelEvent::BlockEnd { .. } => {}
+            ModelEvent::Usage(usage) => self.usage = *usage,
+            ModelEvent::Stop(reason) => self.stop = Some(reason.clone()),
+            ModelEvent::Restart { .. } => *self = Self::default(),
+        }
+    }
+
+    /// The text so far.
+    pub fn text(&self) -> String {
+        let texts = self.blocks.iter().filter(|(_, kind, _)| *kind == BlockKind::Text);
+        texts.map(|(.., text)| text.as_str()).collect()
+    }
+
+    /// The blocks so far, for [`crate::Message::assistant`]. Arguments that are not JSON become a string.
+    pub fn into_blocks(self) -> Vec<Block> {
+        let blocks = self.blocks.into_iter().map(|(_, kind, text)| match kind {
+            BlockKind::Text => Block::Text(text),
+            BlockKind::Thinking => Block::Thinking { text, replay: None },
+            BlockKind::ToolCall { id, name } => {
+                Block::ToolCall(ToolCall { id, name, arguments: arguments(text) })
+            }
+        });
+        blocks.collect()
+    }
+}
+
+fn arguments(text: String) -> Value {
+    // A call without arguments is often sent as nothing at all.
+    if text.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}

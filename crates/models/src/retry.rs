@@ -1,0 +1,158 @@
+//! Trying again: when, after how long, and telling whoever watches.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures::{StreamExt, stream};
+use net::header::{HeaderMap, RETRY_AFTER};
+use protocol::ModelRef;
+
+use crate::model::{EventStream, Model, ModelInfo};
+use crate::random::random;
+use crate::{CallError, ModelEvent, Request};
+
+/// How persistent to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Attempts after the first.
+    pub retries: u32,
+    /// The first wait; each one after it is twice as long, up to `longest`.
+    pub base: Duration,
+    /// The longest wait. A provider that asks for more is not waited for.
+    pub longest: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { retries: 4, base: Duration::from_millis(500), longest: Duration::from_secs(60) }
+    }
+}
+
+impl RetryPolicy {
+    /// How long to wait before this attempt, counted from 1, or `None` to give up.
+    fn wait(&self, error: &CallError, attempt: u32) -> Option<Duration> {
+        if attempt > self.retries.min(error.patience()) {
+            return None;
+        }
+        if let Some(asked) = error.retry_after() {
+            // Exactly what was asked for: less is rude, more is slow.
+            return (asked <= self.longest).then_some(asked);
+        }
+        let doubled = self.base.saturating_mul(1 << (attempt - 1).min(16));
+        // Between three and five quarters, so that many clients do not come back at the same moment.
+        let spread = 0.75 + 0.5 * (random() as f64 / u64::MAX as f64);
+        Some(doubled.mul_f64(spread).min(self.longest))
+    }
+}
+
+/// A model that asks again when an answer fails in a way that may pass.
+///
+/// Before each new attempt it says [`ModelEvent::Restart`], because what was shown of the failed answer is void.
+pub struct Retrying {
+    inner: Arc<dyn Model>,
+    policy: RetryPolicy,
+}
+
+impl Retrying {
+    pub fn new(inner: Arc<dyn Model>, policy: RetryPolicy) -> Self {
+        Self { inner, policy }
+    }
+}
+
+impl Model for Retrying {
+    fn id(&self) -> &ModelRef {
+        self.inner.id()
+    }
+
+    fn info(&self) -> &ModelInfo {
+        self.inner.info()
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        let run = Run {
+            answer: Some(self.inner.stream(request.clone())),
+            inner: self.inner.clone(),
+            request,
+            policy: self.policy.clone(),
+            attempt: 0,
+            shown: false,
+            wait: None,
+        };
+        stream::unfold(run, Run::next).boxed()
+    }
+}
+
+struct Run {
+    inner: Arc<dyn Model>,
+    request: Request,
+    policy: RetryPolicy,
+    /// `None` when it is over, or while a wait is due.
+    answer: Option<EventStream>,
+    attempt: u32,
+    shown: bool,
+    wait: Option<Duration>,
+}
+
+impl Run {
+    async fn next(mut self) -> Option<(Result<ModelEvent, CallError>, Self)> {
+        if let Some(wait) = self.wait.take() {
+            tokio::time::sleep(wait).await;
+            self.answer = Some(self.inner.stream(self.request.clone()));
+        }
+        let error = match self.answer.as_mut()?.next().await? {
+            Ok(event) => {
+                self.shown = true;
+                return Some((Ok(event), self));
+            }
+            Err(error) => error,
+        };
+        // The failed connection is closed before anyone waits.
+        self.answer = None;
+        let Some(wait) = self.policy.wait(&error, self.attempt + 1) else {
+            return Some((Err(error), self));
+        };
+        self.attempt += 1;
+        self.wait = Some(wait);
+        let shown = std::mem::take(&mut self.shown);
+        let restart = ModelEvent::Restart { attempt: self.attempt, reason: error.to_string(), wait, shown };
+        Some((Ok(restart), self))
+    }
+}
+
+/// How long the provider wants us to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    }
+    let value = text(RETRY_AFTER.as_str())?;
+    if let Some(seconds) = number(value) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(http_date(value)?);
+    Some(at.duration_since(now).unwrap_or_default())
+}
+
+/// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers still send.
+fn http_date(text: &str) -> Option<u64> {
+    let mut words = text.split_once(", ")?.1.split(' ');
+    let day: i64 = words.next()?.parse().ok()?;
+    let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month_word = words.next()?;
+    let month = names.iter().position(|name| *name == month_word)? as i64 + 1;
+    let year: i64 = words.next()?.parse().ok()?;
+    let mut clock = words.next()?.split(':').map(str::parse::<i64>);
+    let (hour, minute, second) = (clock.next()?.ok()?, clock.next()?.ok()?, clock.next()?.ok()?);
+    let in_range = (1..=31).contains(&day) && (1970..=9999).contains(&year);
+    if !in_range || !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..=60).contains(&second) {
+        return None;
+    }
+    // Days of the proleptic Gregorian calendar, with years that begin in March so that the leap day comes last.
+    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
+    u64::try_from(days * 86_400 + hour * 3600 + minute * 60 + second).ok()
+}
+
+#[cfg(test)]
+mod tests;
