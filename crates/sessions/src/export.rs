@@ -41,6 +41,3 @@ pub fn export(reader: &mut Reader, format: Format, out: &mut dyn Write) -> Resul
     }
     Ok(out.flush()?)
 }
-
-#[cfg(test)]
-mod tests;

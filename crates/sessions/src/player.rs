@@ -151,6 +151,3 @@ impl Iterator for Timed {
         Some(Ok((delay.min(self.idle_cap), event)))
     }
 }
-
-#[cfg(test)]
-mod tests;

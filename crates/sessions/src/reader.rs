@@ -82,10 +82,13 @@ impl Reader {
     pub fn events_from(&mut self, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
         let mut records = Vec::new();
         let mut stream = self.iter(after)?;
-        let start = stream.offset();
-        while records.len() < limit && (records.is_empty() || stream.offset() - start < PAGE_BYTES) {
-            let Some(record) = stream.next() else { break };
-            records.push(record?);
+        let mut bytes = 0;
+        while records.len() < limit && bytes < PAGE_BYTES {
+            let Some(record) = stream.next().transpose()? else { break };
+            if matches!(record, Record::Event(_)) {
+                bytes += stream.offset() - stream.last_offset();
+            }
+            records.push(record);
         }
         Ok(records)
     }
@@ -114,15 +117,13 @@ impl Reader {
         let mut lines = BackLines::new(&self.log, end);
         let (mut buffer, mut scratch) = (Vec::new(), Vec::new());
         let mut records = Vec::new();
-        while records.len() < count {
+        let mut held = 0;
+        while records.len() < count && held < PAGE_BYTES {
             let Some((range, whole)) = lines.next().map_err(self.failed())? else { break };
             if !whole {
                 continue;
             }
             let (offset, bytes) = (range.start, range.end - range.start);
-            if !records.is_empty() && end - offset > PAGE_BYTES {
-                break;
-            }
             let decoded = if bytes > MAX_RECORD as u64 {
                 Err(DamageKind::TooLong)
             } else {
@@ -131,7 +132,10 @@ impl Reader {
             };
             match decoded {
                 Ok(event) if event.seq >= below => {}
-                Ok(event) => records.push(Record::Event(event)),
+                Ok(event) => {
+                    held += bytes;
+                    records.push(Record::Event(event));
+                }
                 Err(why) => records.push(Record::Damaged(Damage { offset, bytes, why })),
             }
         }
@@ -303,6 +307,3 @@ impl Iterator for Records {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

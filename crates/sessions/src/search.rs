@@ -190,6 +190,3 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 fn version(database: &Connection) -> rusqlite::Result<i64> {
     database.pragma_query_value(None, "user_version", |row| row.get(0))
 }
-
-#[cfg(test)]
-mod tests;

@@ -182,6 +182,3 @@ fn check_caches(reader: &Reader, dir: &Path, session: &SessionId, report: &mut R
     report.snapshot = state("snapshot", Snapshot::load(dir, reader.log()).map(|snapshot| snapshot.offset));
     report.metadata = state("metadata.json", Metadata::load(dir).ok().map(|metadata| metadata.log_bytes));
 }
-
-#[cfg(test)]
-mod tests;

@@ -270,6 +270,3 @@ impl Drop for Writer {
         let _ = self.write_index();
     }
 }
-
-#[cfg(test)]
-mod tests;
