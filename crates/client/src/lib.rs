@@ -1,1 +1,56 @@
-//! client
+//! How a front end reaches an engine.
+//!
+//! Everything that a person sees and does goes through [`Client`]: reads, changes, and a session's events from any
+//! number on. Front ends know nothing else of Covey, so the same terminal UI drives an engine in its own process or
+//! one behind a socket. The in-process adapter is made where the engine is made, in `covey`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use protocol::{Event, Op, Receipt, Reply, Request, SessionId};
+
+/// A session's events in order, without gaps: first what is in the log, then what happens.
+///
+/// A reader that falls behind is caught up from the log; it never slows the session. The stream ends when the session
+/// is closed, or after an error.
+pub type EventStream = BoxStream<'static, Result<Arc<Event>, ClientError>>;
+
+/// A connection to an engine.
+#[async_trait]
+pub trait Client: Send + Sync {
+    /// Asks without changing anything.
+    async fn read(&self, request: Request) -> Result<Reply, ClientError>;
+
+    /// Asks for a change. When this returns, the change is recorded.
+    async fn submit(&self, op: Op) -> Result<Receipt, ClientError>;
+
+    /// The events of `session` whose number is greater than `after`.
+    async fn events(&self, session: SessionId, after: u64) -> Result<EventStream, ClientError>;
+}
+
+/// What went wrong, as data, so that it reads the same through a socket.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ClientError {
+    pub kind: Failure,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// What the caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Ask for something that exists.
+    NotFound,
+    /// Another process has the session: wait, or fork it.
+    Locked,
+    /// Ask differently.
+    Invalid,
+    /// Connect a model or an agent.
+    NoModel,
+    /// Make room or mend the disk; what was recorded is safe.
+    Storage,
+    /// The engine is gone: connect again.
+    Closed,
+}

@@ -1,1 +1,59 @@
-fn main() {}
+//! `covey`: the command line, the wiring, the exit codes. The only crate that knows all the others.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the program that talks to the terminal"
+)]
+
+mod cli;
+mod completions;
+mod config;
+mod discover;
+mod doctor;
+mod exit;
+mod in_process;
+mod run;
+mod session;
+mod settings;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use cli::{Cli, Command};
+use exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; anything else is wrong usage. Printing can only fail when nobody reads.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let result = match cli.command {
+        None => {
+            let _ = Cli::command().print_help();
+            Ok(Exit::Usage)
+        }
+        Some(Command::Run(arguments)) => run::run(arguments),
+        Some(Command::Session(arguments)) => session::session(arguments.command),
+        Some(Command::Config(arguments)) => config::config(arguments.command),
+        Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
+        Some(Command::Completions(arguments)) => completions::completions(&arguments),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.report();
+            failure.exit.into()
+        }
+    }
+}
+
+/// Commands that wait for something run on one thread: it starts fast and is all that one person's work needs.
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::new(format!("could not start: {error}")))?.block_on(work)
+}

@@ -1,1 +1,17 @@
-//! engine
+//! Sessions as actors: takes Ops, emits Events, owns turns.
+//!
+//! [`Engine`] is the whole of it from outside: submit an [`protocol::Op`], read, and follow a session's events. Inside,
+//! each open session is one task with a pure `step` (see `session`); the built-in agent is in `native` and is seen by
+//! sessions only as a `dyn Agent`.
+//!
+//! Left to others: how a front end reaches an engine (`client`), what is on disk (`sessions`), which model answers
+//! (`models`), what tools do (`tools`).
+
+mod engine;
+mod error;
+mod native;
+mod session;
+
+pub use engine::{Engine, EngineOptions, random};
+pub use error::EngineError;
+pub use native::NativeAgent;

@@ -70,6 +70,14 @@ impl Roots {
         Ok(Self { roots })
     }
 
+    /// These, and one file or folder more: where `path` really leads now. What it leads to later is not granted.
+    pub fn granting(&self, path: &Path) -> Result<Self, ConfineError> {
+        let target = follow(path, &self.main().join(path))?;
+        let mut roots = self.roots.clone();
+        roots.push(target);
+        Ok(Self { roots })
+    }
+
     /// The folder that relative paths usually start from.
     pub fn main(&self) -> &Path {
         &self.roots[0]

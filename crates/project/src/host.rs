@@ -7,6 +7,7 @@ mod tests;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -36,6 +37,9 @@ pub trait Host: Send + Sync {
 
     /// What is at a path, with links followed.
     async fn stat(&self, path: &Path) -> Result<Stat, HostError>;
+
+    /// The same host with one place more, because the person said so. For the one call they said it of.
+    fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError>;
 }
 
 /// Which bytes of a file to read.

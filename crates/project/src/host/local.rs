@@ -3,6 +3,7 @@
 use std::collections::BinaryHeap;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use rustix::fs::{AtFlags, Dir, FileType, statat};
@@ -52,6 +53,10 @@ impl Host for LocalHost {
 
     async fn stat(&self, path: &Path) -> Result<Stat, HostError> {
         self.blocking(path, stat).await
+    }
+
+    fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError> {
+        Ok(Arc::new(Self { roots: self.roots.granting(path)? }))
     }
 }
 

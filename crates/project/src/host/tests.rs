@@ -110,3 +110,17 @@ async fn stat_follows_links_inside() {
     assert_eq!((stat.kind, stat.len), (EntryKind::File, 12));
     assert!(matches!(host.stat(Path::new("none")).await, Err(HostError::NotFound { .. })));
 }
+
+#[tokio::test]
+async fn a_grant_opens_one_place_and_no_other() {
+    let (_folder, host) = host();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("a"), "granted").unwrap();
+    fs::write(outside.path().join("b"), "not granted").unwrap();
+    let a = outside.path().join("a").to_string_lossy().into_owned();
+    let b = outside.path().join("b").to_string_lossy().into_owned();
+    let granted = host.granting(Path::new(&a)).unwrap();
+    assert_eq!(read(&*granted, &a, 0, 100).await.unwrap(), "granted");
+    assert!(matches!(read(&*granted, &b, 0, 100).await, Err(HostError::Outside { .. })));
+    assert!(matches!(read(&*host, &a, 0, 100).await, Err(HostError::Outside { .. })));
+}

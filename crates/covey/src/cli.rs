@@ -1,0 +1,270 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use project::HumanDuration;
+use protocol::Mode;
+
+/// Coding agents working as one team, on your machine.
+#[derive(Parser)]
+#[command(name = "covey", version, disable_help_subcommand = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 something was denied for want of a person; \
+4 a limit or time-out stopped it; 5 no model could be reached; 130 cancelled.";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Ask one thing, headless: the answer goes to stdout
+    Run(Box<RunArguments>),
+    /// Look at, search, export and manage recorded sessions
+    Session(SessionArguments),
+    /// Show and change settings
+    Config(ConfigArguments),
+    /// Check this machine: settings, models, storage
+    Doctor(DoctorArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct RunArguments {
+    /// What to ask; `-` reads it from stdin, which is not touched otherwise
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Option<String>,
+    /// One event a line as it is recorded, and last a line of type `result`
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Who answers
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Which model
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    pub(crate) model: Option<String>,
+    /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
+    #[arg(long)]
+    pub(crate) mode: Option<Mode>,
+    /// Calls to the model at the most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_steps: Option<u32>,
+    /// Stop after this long, such as 90s or 5m
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) timeout: Option<HumanDuration>,
+    /// Go on with this session: its id, the start of it, or words of its title
+    #[arg(long, value_name = "ID", conflicts_with = "continue_latest")]
+    pub(crate) session: Option<String>,
+    /// Go on with the newest session of this folder
+    #[arg(long = "continue")]
+    pub(crate) continue_latest: bool,
+    /// Go on in a copy of the session and leave the original alone
+    #[arg(long)]
+    pub(crate) fork: bool,
+    /// Keep nothing when it is over
+    #[arg(long, conflicts_with_all = ["session", "continue_latest", "fork"])]
+    pub(crate) ephemeral: bool,
+    /// A picture that goes with the prompt; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) image: Vec<PathBuf>,
+    /// Work in this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct SessionArguments {
+    #[command(subcommand)]
+    pub(crate) command: SessionCommand,
+}
+
+/// A session is named by its id, the start of it, or words of its title.
+#[derive(Subcommand)]
+pub(crate) enum SessionCommand {
+    /// List sessions, the newest first
+    List {
+        /// At most this many
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Every session there is
+        #[arg(long, conflicts_with = "limit")]
+        all: bool,
+        /// Only those of this folder
+        #[arg(long)]
+        here: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the conversation
+    Show {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// Only the newest N events, read from the end
+        #[arg(long, value_name = "N")]
+        last: Option<usize>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find words in prompts, answers and tool calls
+    Search {
+        #[arg(value_name = "WORDS", required = true)]
+        words: Vec<String>,
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a session as Markdown, HTML or JSON
+    Export {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
+        format: ExportFormat,
+        /// Where to; stdout if absent
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+        /// The same as --format json
+        #[arg(long, conflicts_with = "format")]
+        json: bool,
+    },
+    /// Play a session again in the terminal
+    Replay {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// How much faster than it was
+        #[arg(long, default_value_t = 1.0, value_parser = positive)]
+        speed: f64,
+        /// No pause is longer than this
+        #[arg(long, value_name = "DURATION", default_value = "2s")]
+        idle: HumanDuration,
+        /// Only events of these types
+        #[arg(long = "type", value_name = "TYPE")]
+        types: Vec<String>,
+        /// Only events that hold this text
+        #[arg(long, value_name = "TEXT")]
+        text: Option<String>,
+        /// Start at this event
+        #[arg(long, value_name = "SEQ", default_value_t = 0)]
+        from: u64,
+        /// One event a line, without pauses
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a new session that has another one's events
+    Fork {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// Up to and including this event; all of them if absent
+        #[arg(long, value_name = "SEQ")]
+        at: Option<u64>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a session a title
+    Rename {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        title: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a session for good
+    Delete {
+        #[arg(value_name = "SESSION", required = true)]
+        sessions: Vec<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check a session's files: what is damaged, what was repaired
+    Verify {
+        /// All of them if absent
+        #[arg(value_name = "SESSION")]
+        session: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Markdown,
+    Html,
+    Json,
+}
+
+#[derive(Args)]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every setting and where it comes from
+    Show {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one setting
+    Get {
+        #[arg(value_name = "KEY")]
+        key: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change one setting; comments and layout stay
+    Set {
+        #[arg(value_name = "KEY")]
+        key: String,
+        #[arg(value_name = "VALUE", required_unless_present = "unset")]
+        value: Option<String>,
+        /// Remove it instead
+        #[arg(long, conflicts_with = "value")]
+        unset: bool,
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+    /// Print where settings are read from
+    Path {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Open the settings in $VISUAL or $EDITOR
+    Edit {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct ConfigFile {
+    /// The project's file, shared with the team
+    #[arg(long, conflicts_with = "local")]
+    pub(crate) project: bool,
+    /// The project's file that is not committed
+    #[arg(long)]
+    pub(crate) local: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArguments {
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArguments {
+    /// bash, elvish, fish, powershell or zsh
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("must be a number above 0".to_owned()),
+    }
+}

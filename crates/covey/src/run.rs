@@ -1,0 +1,164 @@
+//! `covey run`: one prompt, headless. It never asks.
+
+mod finish;
+mod output;
+mod prompt;
+mod target;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use client::{Client, EventStream};
+use futures::StreamExt;
+use protocol::{Event, EventBody, Limits, Op, SessionId, TurnId};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::block_on;
+use crate::cli::RunArguments;
+use crate::exit::{Exit, Failure};
+use crate::in_process::InProcess;
+use crate::settings::Settings;
+
+use finish::Outcome;
+use output::Output;
+
+pub(crate) fn run(arguments: Box<RunArguments>) -> Result<Exit, Failure> {
+    let json = arguments.json;
+    let result = block_on(run_async(*arguments));
+    if let (true, Err(failure)) = (json, &result) {
+        // Scripts read the last line, whatever happened.
+        finish::print_failure(failure);
+    }
+    result
+}
+
+async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
+    let mut flags = Vec::new();
+    let mut flag =
+        |key: &str, value: Option<String>| flags.extend(value.map(|value| (key.to_owned(), value)));
+    flag("model", arguments.model.clone());
+    flag("agent", arguments.agent.clone());
+    flag("mode", arguments.mode.map(|mode| mode.as_str().to_owned()));
+    let settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
+    let prompt = prompt::read(arguments.prompt.as_deref(), &arguments.image)?;
+
+    let target = target::choose(&settings, &arguments).await?;
+    let engine = target.engine.clone();
+    let client = InProcess::new(engine.clone());
+    let limits = Limits {
+        max_steps: arguments.max_steps,
+        timeout_ms: arguments.timeout.map(|limit| u64::try_from(limit.0.as_millis()).unwrap_or(u64::MAX)),
+    };
+    let mut output = Output::new(arguments.json, &settings.config);
+    let result = converse(client.as_ref(), &target.session, target.after, prompt, limits, &mut output).await;
+    engine.shutdown().await;
+    let outcome = result?;
+    output.finish(&outcome)?;
+    Ok(outcome.exit())
+}
+
+/// Sends the prompt and follows the session until its turn is over.
+async fn converse(
+    client: &dyn Client,
+    session: &SessionId,
+    after: u64,
+    prompt: Vec<protocol::Content>,
+    limits: Limits,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
+    let mut interrupts = Interrupts::new()?;
+    let mut events = client.events(session.clone(), after).await?;
+    if after > 0 {
+        output.event(first_event(client, session).await?.as_ref())?;
+    }
+    let start = Op::StartTurn { session: session.clone(), prompt, key: None, limits, attended: false };
+    let turn = client.submit(start).await?.turn;
+    let mut outcome = Outcome::new(session.clone());
+    loop {
+        tokio::select! {
+            event = events.next() => {
+                let Some(event) = event else { break };
+                let event = event?;
+                outcome.apply(&event);
+                if let Err(error) = output.event(&event) {
+                    // Nobody reads any more. The work so far is recorded.
+                    cancel(client, session, &mut events, &turn).await;
+                    return Err(error);
+                }
+                if matches!(event.body, EventBody::TurnEnd(_)) && event.turn == turn {
+                    break;
+                }
+            }
+            () = interrupts.next() => {
+                output.note("stopping; once more to quit at once");
+                let stop = client.submit(Op::CancelTurn { session: session.clone(), turn: None });
+                tokio::select! {
+                    result = stop => { result?; }
+                    () = interrupts.next() => std::process::exit(Exit::Cancelled as i32),
+                }
+                outcome.cancelled = true;
+                interrupts.quit_on_next();
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+async fn first_event(client: &dyn Client, session: &SessionId) -> Result<Arc<Event>, Failure> {
+    let first = client.events(session.clone(), 0).await?.next().await;
+    Ok(first.ok_or_else(|| Failure::new(format!("session `{session}` is empty")))??)
+}
+
+async fn cancel(client: &dyn Client, session: &SessionId, events: &mut EventStream, turn: &Option<TurnId>) {
+    // The turn may have ended by itself.
+    let _ = client.submit(Op::CancelTurn { session: session.clone(), turn: None }).await;
+    let over = async {
+        while let Some(Ok(event)) = events.next().await {
+            if matches!(event.body, EventBody::TurnEnd(_)) && event.turn == *turn {
+                break;
+            }
+        }
+    };
+    // Bounded: the session records the end in any case when it is closed.
+    let _ = tokio::time::timeout(Duration::from_secs(3), over).await;
+}
+
+/// Ctrl-C, a polite kill, or the terminal going away.
+struct Interrupts {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+    quit: bool,
+}
+
+impl Interrupts {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            quit: false,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
+        }
+        if self.quit {
+            std::process::exit(Exit::Cancelled as i32);
+        }
+    }
+
+    fn quit_on_next(&mut self) {
+        self.quit = true;
+    }
+}
+
+/// The folder of a session, as it is compared: two spellings of one folder are one folder.
+fn folder(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

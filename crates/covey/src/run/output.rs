@@ -1,0 +1,193 @@
+//! What a run prints: the answer on stdout, everything else on stderr.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use project::Config;
+use protocol::{
+    ErrorInfo, Event, EventBody, MessageId, NoticeLevel, PermissionOutcome, ToolCall, ToolCallUpdate,
+    ToolStatus,
+};
+
+use super::finish::Outcome;
+use crate::exit::Failure;
+use crate::terminal::{Stream, Style, duration, one_line, plain};
+
+pub(super) enum Output {
+    Json,
+    Text(Text),
+}
+
+impl Output {
+    pub(super) fn new(json: bool, config: &Config) -> Self {
+        if json {
+            return Self::Json;
+        }
+        let text = Text {
+            live: Stream::Out.is_terminal(),
+            progress: Stream::Err.is_terminal(),
+            style: Style::of(Stream::Err),
+            messages: HashMap::new(),
+            at_line_start: true,
+            calls: HashMap::new(),
+        };
+        if let Some(held) = config.held().first() {
+            let more = config.held().len() - 1;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            text.warn(&format!(
+                "`{}` in {}{more} is not applied: this project is not trusted",
+                held.key, held.origin
+            ));
+        }
+        Self::Text(text)
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        match self {
+            Self::Json => {
+                let mut line = Vec::with_capacity(256);
+                event.write_json(&mut line);
+                line.push(b'\n');
+                write_out(&line)
+            }
+            Self::Text(text) => text.event(event),
+        }
+    }
+
+    /// Says something to a person who watches.
+    pub(super) fn note(&mut self, note: &str) {
+        if let Self::Text(text) = self
+            && text.progress
+        {
+            eprintln!("{}", text.style.faint(note));
+        }
+    }
+
+    pub(super) fn finish(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+        match self {
+            Self::Json => write_out(format!("{}\n", outcome.result_line()).as_bytes()),
+            Self::Text(text) => {
+                text.end_line()?;
+                if text.progress {
+                    eprintln!("{}", text.style.faint(&outcome.summary()));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) struct Text {
+    /// Somebody watches the answer: it is shown as it comes. Into a pipe it goes message by message.
+    live: bool,
+    /// Somebody watches the progress.
+    progress: bool,
+    style: Style,
+    /// Messages that are not finished, with what they have so far.
+    messages: HashMap<MessageId, String>,
+    at_line_start: bool,
+    calls: HashMap<protocol::CallId, String>,
+}
+
+impl Text {
+    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        match &event.body {
+            EventBody::AgentMessage(chunk) if self.live => {
+                self.print(&plain(&chunk.text))?;
+                self.messages.entry(chunk.message.clone()).or_default();
+            }
+            EventBody::AgentMessage(chunk) => {
+                self.messages.entry(chunk.message.clone()).or_default().push_str(&chunk.text);
+            }
+            EventBody::MessageEnd(end) => {
+                if let Some(text) = self.messages.remove(&end.message) {
+                    self.print(&text)?;
+                    self.end_line()?;
+                }
+            }
+            EventBody::Retract(retract) => {
+                if self.messages.remove(&retract.message).is_some() && self.live {
+                    self.end_line()?;
+                    eprintln!("{}", self.style.warning("the answer above was cut off; it comes again"));
+                }
+            }
+            EventBody::ToolCall(call) => self.call(call),
+            EventBody::ToolCallUpdate(update) => self.call_update(update)?,
+            EventBody::Permission(answer) if answer.outcome == PermissionOutcome::Denied => {
+                let reason = answer.reason.as_deref().unwrap_or("denied");
+                self.warn(&format!("denied: {}", one_line(reason, 200)));
+            }
+            EventBody::Retry(retry) => {
+                let wait = duration(retry.wait_ms);
+                self.whisper(&format!("trying again in {wait}: {}", one_line(&retry.reason, 200)));
+            }
+            EventBody::Notice(notice) if notice.level == NoticeLevel::Warning => {
+                self.warn(&plain(&notice.text))
+            }
+            EventBody::Notice(notice) => self.whisper(&plain(&notice.text)),
+            EventBody::Error(error) => self.error(error)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        if let Some(last) = text.chars().last() {
+            self.at_line_start = last == '\n';
+            write_out(text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        if !self.at_line_start {
+            self.at_line_start = true;
+            write_out(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        self.calls.insert(call.call.clone(), one_line(&call.title, 100));
+    }
+
+    fn call_update(&mut self, update: &ToolCallUpdate) -> Result<(), Failure> {
+        let Some(status) = update.status.filter(|status| status.is_final()) else { return Ok(()) };
+        let Some(title) = self.calls.remove(&update.call).filter(|_| self.progress) else { return Ok(()) };
+        self.end_line()?;
+        let sign = match status {
+            ToolStatus::Failed => self.style.danger("✗"),
+            _ => self.style.good("✓"),
+        };
+        let summary = update.summary.as_deref().map(|text| one_line(text, 60)).unwrap_or_default();
+        eprintln!("  {sign} {title}  {}", self.style.faint(&summary));
+        Ok(())
+    }
+
+    fn error(&mut self, error: &ErrorInfo) -> Result<(), Failure> {
+        self.end_line()?;
+        eprintln!("{} {}", self.style.danger("error:"), plain(&error.message));
+        if let Some(hint) = &error.hint {
+            eprintln!("{} {}", self.style.accent("hint:"), plain(hint));
+        }
+        Ok(())
+    }
+
+    fn warn(&self, text: &str) {
+        eprintln!("{} {text}", self.style.warning("warning:"));
+    }
+
+    fn whisper(&self, text: &str) {
+        if self.progress {
+            eprintln!("{}", self.style.faint(text));
+        }
+    }
+}
+
+/// Unbuffered: what is printed is seen, also when the next thing takes a minute.
+pub(super) fn write_out(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::new(format!("could not write: {error}")))
+}

@@ -1,0 +1,168 @@
+//! The settings there are, and what they make.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::{Engine, EngineOptions, NativeAgent};
+use models::{Catalogue, ProviderConfig};
+use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
+use protocol::{AgentId, Mode, ModelRef};
+use sessions::Store;
+
+use crate::exit::{Exit, Failure};
+
+const WIRES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini"];
+const TOKENS: i64 = 1_000_000_000;
+
+const MODEL: Schema = Schema::Table(&[
+    Key::text("id").doc("the provider's own name for it, if it differs"),
+    Key::integer("context", 1, TOKENS).doc("tokens that prompt and answer may have together"),
+    Key::integer("max_output", 1, TOKENS).doc("tokens that an answer may have"),
+    Key::bool("tools").doc("whether it can call tools"),
+    Key::bool("images").doc("whether it can see pictures"),
+    Key::bool("thinking").doc("whether it thinks before it answers"),
+    Key::table(
+        "prices",
+        &[
+            Key::number("input").doc("US dollars for a million tokens"),
+            Key::number("output"),
+            Key::number("cache_read"),
+            Key::number("cache_write"),
+        ],
+    ),
+]);
+
+const PROVIDER: Schema = Schema::Table(&[
+    Key::choice("wire", WIRES).doc("the format it speaks"),
+    Key::text("base_url").doc("where its API begins"),
+    Key::text("api_key_env").doc("the environment variable that holds its key"),
+    Key::secret("api_key").doc("the key itself; a variable is safer"),
+    Key::map("headers", &Schema::Secret).doc("sent with every request"),
+    Key::text("default_model").doc("the model that the provider's name alone stands for"),
+    Key::integer("port", 1, 65_535).doc("where it listens on this machine"),
+    Key::map("models", &MODEL),
+    Key::table(
+        "timeouts",
+        &[
+            Key::number("connect").doc("seconds until there is a connection"),
+            Key::number("first_byte").doc("seconds until the answer begins"),
+            Key::number("idle").doc("seconds between two pieces of it"),
+        ],
+    ),
+    Key::integer("retries", 0, 20).doc("how often to try again"),
+    Key::table(
+        "quirks",
+        &[Key::bool("include_usage"), Key::text("max_tokens_field"), Key::bool("replay_reasoning")],
+    ),
+]);
+
+/// Everything that a config file may say.
+///
+/// A repository may not choose where prompts go or which key is sent along: that needs the person's trust.
+pub(crate) const SECTIONS: &[&Key] = &[
+    &Key::text("model").trusted().doc("which model answers: PROVIDER/MODEL"),
+    &Key::text("agent").trusted().default(NativeAgent::ID).doc("who answers"),
+    &Key::tightening("mode", Mode::NAMES).default("ask").doc("how much an agent may do without asking"),
+    &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
+];
+
+/// Where the program runs and what it was told.
+pub(crate) struct Settings {
+    pub(crate) home: Home,
+    pub(crate) cwd: PathBuf,
+    pub(crate) config: Config,
+}
+
+impl Settings {
+    /// Reads everything once. `flags` go before all files.
+    pub(crate) fn load(cwd: Option<&Path>, flags: &[(String, String)]) -> Result<Self, Failure> {
+        let home = home()?;
+        let cwd = match cwd {
+            Some(folder) => folder.canonicalize().map_err(|error| {
+                Failure::usage(format!("can not work in `{}`: {error}", folder.display()))
+            })?,
+            None => std::env::current_dir().map_err(|error| {
+                Failure::usage(format!("the current folder is gone: {error}")).hint("name one: --cwd DIR")
+            })?,
+        };
+        if !cwd.is_dir() {
+            return Err(Failure::usage(format!("`{}` is not a folder", cwd.display())));
+        }
+        let project = Project::discover(&cwd).map_err(|error| Failure::usage(error.to_string()))?;
+        let config = Config::load(&LoadOptions {
+            home: &home,
+            project: Some(&project),
+            sections: SECTIONS,
+            env: &process_env,
+            flags,
+            trust: &NobodyTrusted,
+        })
+        .map_err(|errors| config_failure(&errors.errors))?;
+        Ok(Self { home, cwd, config })
+    }
+
+    pub(crate) fn store(&self, what: &str) -> Store {
+        Store::new(self.home.sessions_dir()).owned_by(what)
+    }
+
+    pub(crate) fn catalogue(&self) -> Result<Catalogue, Failure> {
+        let providers: Option<BTreeMap<String, ProviderConfig>> = self.config.get("providers")?;
+        Ok(Catalogue::new(providers.unwrap_or_default(), process_env))
+    }
+
+    /// The providers that the person wrote down.
+    pub(crate) fn configured_providers(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .config
+            .entries()
+            .iter()
+            .filter_map(|entry| match entry.key.parts() {
+                [section, name, ..] if section == "providers" => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+
+    /// The model that a flag, a variable or a file names.
+    pub(crate) fn model(&self) -> Result<Option<ModelRef>, Failure> {
+        Ok(self.config.get("model")?)
+    }
+
+    pub(crate) fn engine(
+        &self,
+        store: Store,
+        catalogue: Catalogue,
+        model: Option<ModelRef>,
+    ) -> Result<Engine, Failure> {
+        Ok(Engine::new(EngineOptions {
+            store,
+            catalogue: Arc::new(catalogue),
+            agent: self.config.get::<AgentId>("agent")?.unwrap_or_else(|| AgentId::new(NativeAgent::ID)),
+            model,
+            mode: self.config.get::<Mode>("mode")?.unwrap_or_default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }))
+    }
+}
+
+pub(crate) fn home() -> Result<Home, Failure> {
+    Home::from_env().map_err(|error| Failure { hint: error.hint(), ..Failure::usage(error.to_string()) })
+}
+
+/// All that is wrong with the settings, in one go.
+fn config_failure(errors: &[project::ConfigError]) -> Failure {
+    let mut lines = Vec::new();
+    for (at, error) in errors.iter().enumerate() {
+        let failure = Failure::from_error(error);
+        lines.push(failure.message);
+        // The last hint gets a line of its own from whoever reports the failure.
+        if let Some(hint) = error.hint().filter(|_| at + 1 < errors.len()) {
+            lines.push(format!("hint: {hint}"));
+        }
+    }
+    let hint = errors.last().and_then(project::ConfigError::hint);
+    Failure { exit: Exit::Usage, message: lines.join("\n"), hint }
+}

@@ -1,0 +1,109 @@
+//! Colours and signs, only where a person looks.
+
+use std::io::IsTerminal;
+
+/// One of the program's two outputs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+impl Stream {
+    pub(crate) fn is_terminal(self) -> bool {
+        match self {
+            Self::Out => std::io::stdout().is_terminal(),
+            Self::Err => std::io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// Paints for a stream, or not at all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    on: bool,
+}
+
+impl Style {
+    pub(crate) fn of(stream: Stream) -> Self {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { on: stream.is_terminal() && !unwanted }
+    }
+
+    pub(crate) fn accent(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub(crate) fn warning(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    pub(crate) fn danger(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// Text from outside, safe to show: no control characters but line breaks and tabs, so that nothing a model or a
+/// repository says can drive the terminal.
+pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
+    let hostile = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if text.contains(hostile) { text.replace(hostile, "\u{fffd}").into() } else { text.into() }
+}
+
+/// One line of it.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    let flat = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= max {
+        flat
+    } else {
+        flat.chars().take(max.saturating_sub(1)).collect::<String>() + "…"
+    }
+}
+
+/// `1.2 s`, `340 ms`, `3 min 5 s`.
+pub(crate) fn duration(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", millis as f64 / 1000.0),
+        _ => format!("{} min {} s", millis / 60_000, millis % 60_000 / 1000),
+    }
+}
+
+/// `412`, `3.4k`, `1.2M`.
+pub(crate) fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
+}
+
+/// `just now`, `5 min ago`, `3 h ago`, then a date.
+pub(crate) fn ago(then: protocol::Timestamp, now: protocol::Timestamp) -> String {
+    match now.millis_since(then) / 1000 {
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => then.to_string().chars().take(10).collect(),
+    }
+}

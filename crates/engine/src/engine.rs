@@ -1,0 +1,313 @@
+//! The open sessions, and the way to them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use agents::{Agent, Unavailable};
+use futures::stream::{BoxStream, StreamExt};
+use models::Catalogue;
+use project::{Host, LocalHost, Project, Roots};
+use protocol::{
+    AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
+    SessionId, SessionStart, Timestamp,
+};
+use sessions::{ListOptions, Opened, Store};
+use tokio::sync::Mutex;
+use tools::Toolbox;
+
+use crate::session::{Handle, SessionOp, Setup, events, open};
+use crate::{EngineError, NativeAgent};
+
+/// What an engine is made of.
+pub struct EngineOptions {
+    pub store: Store,
+    pub catalogue: Arc<Catalogue>,
+    /// For sessions that do not say.
+    pub agent: AgentId,
+    pub model: Option<ModelRef>,
+    pub mode: Mode,
+    /// Written into each session it starts.
+    pub version: String,
+}
+
+/// Many sessions in one process. Clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: EngineOptions,
+    /// Where sessions that are not kept live; made when first needed.
+    ephemeral: OnceLock<Store>,
+    /// Held while a session is opened, so that two requests for one session open it once.
+    open: Mutex<HashMap<SessionId, Arc<Handle>>>,
+}
+
+impl Engine {
+    pub fn new(options: EngineOptions) -> Self {
+        Self { inner: Arc::new(Inner { options, ephemeral: OnceLock::new(), open: Mutex::default() }) }
+    }
+
+    /// Makes a change. When this returns, the change is recorded.
+    pub async fn submit(&self, op: Op) -> Result<Receipt, EngineError> {
+        match op {
+            Op::CreateSession { cwd, agent, model, mode, title, ephemeral } => {
+                let options = &self.inner.options;
+                let now = Timestamp::now();
+                let start = SessionStart {
+                    session: SessionId::new(now, random()),
+                    cwd,
+                    agent: agent.unwrap_or_else(|| options.agent.clone()),
+                    model: model.or_else(|| options.model.clone()),
+                    mode: mode.unwrap_or(options.mode),
+                    title,
+                    forked_from: None,
+                    covey: options.version.clone(),
+                };
+                // Whether it can be answered at all is known before anything is written.
+                let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
+                let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
+                let opened = blocking({
+                    let store = store.clone();
+                    move || store.create(start, now)
+                })
+                .await?;
+                let session = self.start(store, opened, agent).await?;
+                Ok(Receipt { session, turn: None })
+            }
+            Op::ForkSession { session, at } => {
+                let store = self.store_of(&session).clone();
+                let now = Timestamp::now();
+                let fork = SessionId::new(now, random());
+                let opened = blocking({
+                    let (store, fork) = (store.clone(), fork.clone());
+                    move || store.fork(&session, at, fork, now)
+                })
+                .await?;
+                let agent = self.agent_of(&opened);
+                let session = self.start(store, opened, agent).await?;
+                Ok(Receipt { session, turn: None })
+            }
+            Op::StartTurn { session, prompt, key, limits, attended } => {
+                self.ask(session, SessionOp::StartTurn { prompt, key, limits, attended }).await
+            }
+            Op::CancelTurn { session, turn } => self.ask(session, SessionOp::CancelTurn { turn }).await,
+            Op::AnswerPermission { session, request, decision } => {
+                self.ask(session, SessionOp::AnswerPermission { request, decision }).await
+            }
+            Op::SetMode { session, mode } => self.ask(session, SessionOp::SetMode { mode }).await,
+            Op::SetModel { session, model } => self.set_model(session, model).await,
+            Op::Rename { session, title } => self.ask(session, SessionOp::Rename { title }).await,
+            Op::EndSession { session, reason } => self.ask(session, SessionOp::End { reason }).await,
+        }
+    }
+
+    /// Answers without changing anything.
+    pub async fn read(&self, request: Request) -> Result<Reply, EngineError> {
+        match request {
+            Request::Sessions { cwd, limit } => {
+                let store = self.inner.options.store.clone();
+                let options = ListOptions { cwd, limit: Some(limit as usize) };
+                let listing = blocking(move || store.list(&options)).await?;
+                Ok(Reply::Sessions(listing.sessions))
+            }
+            Request::Session { session } => {
+                let open = self.inner.open.lock().await.get(&session).cloned();
+                if let Some(view) = match open {
+                    Some(handle) => handle.view().await,
+                    None => None,
+                } {
+                    return Ok(Reply::Session(Box::new(view)));
+                }
+                let store = self.store_of(&session).clone();
+                let view = blocking(move || store.open_view(&session)).await?;
+                Ok(Reply::Session(Box::new(view)))
+            }
+            Request::Models => Ok(Reply::Models(self.models())),
+            Request::Agents => {
+                let agent = AgentId::new(NativeAgent::ID);
+                Ok(Reply::Agents(vec![AgentSummary { agent, usable: true, reason: None }]))
+            }
+            Request::CompletePath { session, fragment, limit } => {
+                let store = self.store_of(&session).clone();
+                let paths = blocking(move || {
+                    let view = store.open_view(&session)?;
+                    Ok(project::complete_paths(Path::new(&view.cwd), &fragment, limit as usize))
+                });
+                Ok(Reply::Paths(paths.await?))
+            }
+        }
+    }
+
+    /// Every model that is known by name, and whether it could be called now.
+    fn models(&self) -> Vec<ModelSummary> {
+        let catalogue = &self.inner.options.catalogue;
+        let known = catalogue
+            .providers()
+            .into_iter()
+            .filter_map(|provider| catalogue.models(&provider).ok())
+            .flatten();
+        let summary = |model: ModelRef| match catalogue.resolve(model.as_str()) {
+            Ok(found) => ModelSummary { model, context: found.info().context, usable: true, reason: None },
+            Err(error) => {
+                ModelSummary { model, context: None, usable: false, reason: Some(error.to_string()) }
+            }
+        };
+        known.map(summary).collect()
+    }
+
+    /// The events of a session after number `after`: from its log, then as they happen.
+    pub async fn events(
+        &self,
+        session: SessionId,
+        after: u64,
+    ) -> Result<BoxStream<'static, Result<Arc<Event>, EngineError>>, EngineError> {
+        let handle = self.handle(&session).await?;
+        let store = self.store_of(&session).clone();
+        Ok(events(&handle, store, session, after).map(|item| item.map_err(EngineError::from)).boxed())
+    }
+
+    /// Stops what runs and lets go of every session. What was recorded can be taken up again.
+    pub async fn shutdown(&self) {
+        let handles: Vec<_> = self.inner.open.lock().await.drain().map(|(_, handle)| handle).collect();
+        for handle in handles {
+            // A session that closed by itself needs no more.
+            let _ = handle.submit(SessionOp::Park).await;
+            handle.closed().await;
+        }
+    }
+
+    async fn ask(&self, session: SessionId, op: SessionOp) -> Result<Receipt, EngineError> {
+        let handle = self.handle(&session).await?;
+        match handle.submit(op).await {
+            Ok(turn) => Ok(Receipt { session, turn }),
+            Err(failure) => Err(EngineError::from_op(&session, failure)),
+        }
+    }
+
+    async fn set_model(&self, session: SessionId, model: ModelRef) -> Result<Receipt, EngineError> {
+        let handle = self.handle(&session).await?;
+        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
+        let agent = self.agent(&view.agent, Some(&model), Path::new(&view.cwd))?;
+        let receipt = self.ask(session, SessionOp::SetModel { model }).await?;
+        handle.use_agent(agent).await;
+        Ok(receipt)
+    }
+
+    /// The running session, opened from its log if it is not.
+    async fn handle(&self, session: &SessionId) -> Result<Arc<Handle>, EngineError> {
+        let mut open_sessions = self.inner.open.lock().await;
+        if let Some(handle) = open_sessions.get(session).filter(|handle| handle.is_open()) {
+            return Ok(handle.clone());
+        }
+        let store = self.store_of(session).clone();
+        let opened = blocking({
+            let (store, session) = (store.clone(), session.clone());
+            move || store.open_writer(&session, Timestamp::now())
+        })
+        .await?;
+        let agent = self.agent_of(&opened);
+        let handle = Arc::new(self.run(store, opened, agent)?);
+        open_sessions.insert(session.clone(), handle.clone());
+        Ok(handle)
+    }
+
+    async fn start(
+        &self,
+        store: Store,
+        opened: Opened,
+        agent: Arc<dyn Agent>,
+    ) -> Result<SessionId, EngineError> {
+        let session = opened.view.session.clone();
+        let handle = self.run(store, opened, agent)?;
+        self.inner.open.lock().await.insert(session.clone(), Arc::new(handle));
+        Ok(session)
+    }
+
+    fn run(&self, store: Store, opened: Opened, agent: Arc<dyn Agent>) -> Result<Handle, EngineError> {
+        let host = host(Path::new(&opened.view.cwd))?;
+        let setup = Setup { opened, store, agent, host };
+        open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
+    }
+
+    /// The agent that a session had. Without it the session still opens, and prompts say what is missing.
+    fn agent_of(&self, opened: &Opened) -> Arc<dyn Agent> {
+        let view = &opened.view;
+        let model = view.model.as_ref().or(self.inner.options.model.as_ref());
+        self.agent(&view.agent, model, Path::new(&view.cwd)).unwrap_or_else(|error| {
+            let error = ErrorInfo { message: error.to_string(), hint: error.hint() };
+            Arc::new(Unavailable { id: view.agent.clone(), error })
+        })
+    }
+
+    fn agent(
+        &self,
+        id: &AgentId,
+        model: Option<&ModelRef>,
+        cwd: &Path,
+    ) -> Result<Arc<dyn Agent>, EngineError> {
+        if id.as_str() != NativeAgent::ID {
+            return Err(EngineError::NoAgent(id.clone()));
+        }
+        let Some(model) = model else {
+            let message = "no model is chosen".to_owned();
+            let hint = Some("name one: covey run --model PROVIDER/MODEL".to_owned());
+            return Err(EngineError::NoModel { message, hint });
+        };
+        let resolved = self.inner.options.catalogue.resolve(model.as_str());
+        let model = resolved
+            .map_err(|error| EngineError::NoModel { message: error.to_string(), hint: Some(error.hint()) })?;
+        Ok(Arc::new(NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned())))
+    }
+
+    fn store_of(&self, session: &SessionId) -> &Store {
+        let kept_nowhere = self.inner.ephemeral.get().filter(|store| store.exists(session));
+        kept_nowhere.unwrap_or(&self.inner.options.store)
+    }
+
+    fn ephemeral(&self) -> Result<Store, EngineError> {
+        if let Some(store) = self.inner.ephemeral.get() {
+            return Ok(store.clone());
+        }
+        let store = Store::ephemeral().map_err(|error| EngineError::Storage {
+            message: format!("could not make a temporary folder: {error}"),
+            hint: None,
+        })?;
+        Ok(self.inner.ephemeral.get_or_init(|| store).clone())
+    }
+}
+
+/// The local machine, confined to the project that `cwd` lies in.
+fn host(cwd: &Path) -> Result<Arc<dyn Host>, EngineError> {
+    let refused = |error: &dyn std::fmt::Display| EngineError::Refused {
+        message: format!("can not work in `{}`: {error}", cwd.display()),
+        hint: Some("name a folder that exists: --cwd DIR".to_owned()),
+    };
+    let project = Project::discover(cwd).map_err(|error| refused(&error))?;
+    let roots: Vec<PathBuf> = vec![project.root().to_owned()];
+    let roots = Roots::new(roots).map_err(|error| refused(&error))?;
+    Ok(Arc::new(LocalHost::new(roots)))
+}
+
+async fn blocking<T, F>(work: F) -> Result<T, EngineError>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, sessions::StoreError> + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => Ok(result?),
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime is shutting down.
+        Err(_) => Err(EngineError::Storage { message: "Covey is shutting down".to_owned(), hint: None }),
+    }
+}
+
+/// Tells sessions that start in the same second apart.
+pub fn random() -> u32 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish() as u32
+}

@@ -1,0 +1,201 @@
+//! The loop.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agents::{Agent, Reporter, Turn, report};
+use futures::stream::BoxStream;
+use models::{Block, CallError, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
+use protocol::{AgentId, BlobRef, ErrorInfo, Notice, NoticeLevel, Stop, StopCause, Update, UsageReport};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tools::{ToolContext, Toolbox};
+
+use super::answer::{MessageNames, listen};
+use super::calls::Pipeline;
+use super::system::system_prompt;
+use super::transcript::Transcript;
+
+/// Calls to the model in one turn, if nobody says otherwise.
+const DEFAULT_STEPS: u32 = 100;
+/// How much of the past is read for a model of unknown size, and the least for any.
+const DEFAULT_CONTEXT: u32 = 32_768;
+/// Log bytes per token: text is about four, and events wrap it.
+const BYTES_PER_TOKEN: u64 = 5;
+
+/// A model with tools, for one session.
+pub struct NativeAgent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    model: Arc<dyn Model>,
+    tools: Toolbox,
+    specs: Arc<ToolSet>,
+    system: Arc<str>,
+    cwd: PathBuf,
+    /// The conversation as of the end of the last turn; none when it has to be read from the log.
+    memory: Mutex<Option<Transcript>>,
+}
+
+impl NativeAgent {
+    pub const ID: &'static str = "native";
+
+    /// `cwd` is the folder the session works in.
+    pub fn new(model: Arc<dyn Model>, tools: Toolbox, cwd: PathBuf) -> Self {
+        let tools = if model.info().capabilities.tools { tools } else { Toolbox::empty() };
+        let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            schema: tool.schema(),
+        };
+        let specs = ToolSet::new(tools.iter().map(spec).collect());
+        let system = system_prompt(&cwd, !specs.is_empty()).into();
+        Self { inner: Arc::new(Inner { model, tools, specs, system, cwd, memory: Mutex::new(None) }) }
+    }
+}
+
+impl Agent for NativeAgent {
+    fn id(&self) -> AgentId {
+        AgentId::new(Self::ID)
+    }
+
+    fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
+        let inner = self.inner.clone();
+        report(move |reporter| async move {
+            let end = match cancel.run_until_cancelled_owned(inner.turn(turn, reporter.clone())).await {
+                Some(end) => end,
+                None => (Stop::Cancelled, None),
+            };
+            reporter.send(Update::Done { stop: end.0, cause: end.1 }).await;
+        })
+    }
+}
+
+type End = (Stop, Option<StopCause>);
+
+impl Inner {
+    async fn turn(&self, turn: Turn, reporter: Reporter) -> End {
+        // Taken out, not borrowed: a turn that is cancelled or fails half-way leaves nothing behind, and the next one
+        // reads the log, which knows exactly what was said and done.
+        let memory = self.memory.lock().await.take();
+        let mut transcript = match memory {
+            Some(transcript) => transcript,
+            None => match self.remember(&turn).await {
+                Ok(transcript) => transcript,
+                Err(error) => return fail(&reporter, error.to_string(), None, None).await,
+            },
+        };
+        transcript.push_prompt(&turn.prompt, &blobs(&turn));
+        let end = self.steps(&turn, &mut transcript, &reporter).await;
+        if end == (Stop::Done, None) {
+            *self.memory.lock().await = Some(transcript);
+        }
+        end
+    }
+
+    async fn steps(&self, turn: &Turn, transcript: &mut Transcript, reporter: &Reporter) -> End {
+        let pipeline = Pipeline {
+            tools: self.tools.clone(),
+            context: ToolContext { host: turn.services.host(), cwd: self.cwd.clone() },
+            services: turn.services.clone(),
+            reporter: reporter.clone(),
+        };
+        let mut names = MessageNames::new(turn.id.clone());
+        let mut calls_so_far = 0;
+        let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
+        for _ in 0..max_steps {
+            let request = Request::new(self.system.clone(), transcript.messages().to_vec())
+                .with_tools(self.specs.clone());
+            let answer = match listen(self.model.stream(request), &mut names, reporter).await {
+                Ok(answer) => answer,
+                Err(error) => return self.call_failed(&error, reporter).await,
+            };
+            self.report_usage(&answer, reporter).await;
+            let stop = answer.stop.clone();
+            let mut blocks = answer.into_blocks();
+            let mut calls = Vec::new();
+            for block in &mut blocks {
+                if let Block::ToolCall(call) = block {
+                    // Our own id: unique in the session, the same in the log and in every later request.
+                    calls_so_far += 1;
+                    call.id = format!("{}_c{calls_so_far}", turn.id);
+                    calls.push(call.clone());
+                }
+            }
+            if calls.is_empty() {
+                transcript.push_step(blocks, vec![]);
+                return self.finished(stop, reporter).await;
+            }
+            let results = pipeline.run(&calls).await;
+            transcript.push_step(blocks, results);
+        }
+        let message = format!("stopped after {max_steps} steps");
+        let hint = "raise --max-steps, or send `go on`".to_owned();
+        reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
+        (Stop::Limit, Some(StopCause::MaxSteps))
+    }
+
+    async fn remember(&self, turn: &Turn) -> Result<Transcript, agents::HistoryError> {
+        let context = self.model.info().context.unwrap_or(DEFAULT_CONTEXT);
+        // Three quarters of the window; the rest is for the prompt and the answer.
+        let events = turn.services.history(u64::from(context) * BYTES_PER_TOKEN * 3 / 4).await?;
+        Ok(Transcript::from_events(&events, &blobs(turn)))
+    }
+
+    async fn report_usage(&self, answer: &models::Answer, reporter: &Reporter) {
+        let mut usage = answer.usage;
+        if usage.cost_usd.is_none() {
+            usage.cost_usd = self.model.info().prices.map(|prices| prices.cost(&usage));
+        }
+        reporter.send(Update::Usage(UsageReport { model: Some(self.model.id().clone()), usage })).await;
+    }
+
+    async fn finished(&self, stop: Option<StopReason>, reporter: &Reporter) -> End {
+        match stop {
+            Some(StopReason::MaxTokens) => {
+                let text = "the answer reached the model's output limit".to_owned();
+                reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+                (Stop::Limit, Some(StopCause::OutputLimit))
+            }
+            Some(StopReason::Refused) => {
+                let message = format!("`{}` declined to answer", self.model.id());
+                fail(reporter, message, None, Some(StopCause::Refused)).await
+            }
+            _ => (Stop::Done, None),
+        }
+    }
+
+    async fn call_failed(&self, error: &CallError, reporter: &Reporter) -> End {
+        let cause = never_answered(error).then_some(StopCause::Unreachable);
+        fail(reporter, error.to_string(), Some(error.hint().to_owned()), cause).await
+    }
+}
+
+async fn fail(reporter: &Reporter, message: String, hint: Option<String>, cause: Option<StopCause>) -> End {
+    reporter.send(Update::Error(ErrorInfo { message, hint })).await;
+    (Stop::Error, cause)
+}
+
+fn blobs(turn: &Turn) -> impl Fn(&BlobRef) -> Option<Vec<u8>> + Send + Sync + use<> {
+    let services = turn.services.clone();
+    move |blob| services.blob(blob)
+}
+
+/// Whether the failure means that no model could be had, rather than that one did badly.
+fn never_answered(error: &CallError) -> bool {
+    match error {
+        CallError::RateLimited { .. }
+        | CallError::Overloaded { .. }
+        | CallError::OutOfCredit { .. }
+        | CallError::BadCredential { .. }
+        | CallError::Unreachable { .. }
+        | CallError::NotThisApi { .. } => true,
+        CallError::TimedOut { waiting, .. } => *waiting != Waiting::NextChunk,
+        CallError::TooLong { .. }
+        | CallError::Refused { .. }
+        | CallError::BrokenStream { .. }
+        | CallError::CallerMistake { .. }
+        | CallError::TooLarge { .. } => false,
+    }
+}

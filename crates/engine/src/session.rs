@@ -1,0 +1,14 @@
+//! A session as an actor: one task that owns the state, reads one closed enum, and records before it tells.
+//!
+//! [`step`] decides, [`actor`] carries out, [`stream`] is what front ends watch. Agents are seen only as `dyn Agent`.
+
+mod actor;
+mod blobs;
+mod services;
+mod step;
+mod stream;
+mod turn;
+
+pub(crate) use actor::{Handle, OpFailure, Setup, open};
+pub(crate) use step::SessionOp;
+pub(crate) use stream::{StreamFailure, events};

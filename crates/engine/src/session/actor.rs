@@ -1,0 +1,468 @@
+//! Carrying out what [`step`](super::step) decided: recording, telling, running agents, keeping time.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::{Agent, Answer};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+use project::Host;
+use protocol::{Event, SessionId, SessionView, Timestamp, TurnId, Update};
+use sessions::{AppendError, Opened, Store, Writer};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::blobs::move_to_blobs;
+use super::services::{Asked, SessionServices};
+use super::step::{Effect, Input, Refusal, Session, SessionOp, Ticket};
+use super::turn::Records;
+
+/// Text is recorded at most this often: twice a frame of a fast terminal.
+const FLUSH_EVERY: Duration = Duration::from_millis(33);
+/// How long a cancelled agent may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+/// What a power cut may cost.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// Front ends that fall further behind than this read the log instead.
+const LIVE_EVENTS: usize = 1024;
+const INPUTS: usize = 256;
+/// Updates that wait are handed over together.
+const UPDATES_AT_ONCE: usize = 128;
+
+/// What arrives at a session from outside.
+pub(super) enum Message {
+    Op {
+        op: SessionOp,
+        reply: oneshot::Sender<OpResult>,
+    },
+    Ask {
+        turn: TurnId,
+        question: agents::Question,
+        reply: oneshot::Sender<Answer>,
+    },
+    Updates {
+        turn: TurnId,
+        updates: Vec<Update>,
+    },
+    AgentGone {
+        turn: TurnId,
+    },
+    Deadline {
+        turn: TurnId,
+    },
+    GraceOver {
+        turn: TurnId,
+    },
+    View {
+        reply: oneshot::Sender<SessionView>,
+    },
+    /// From now on this agent answers.
+    UseAgent {
+        agent: Arc<dyn Agent>,
+    },
+}
+
+pub(super) type OpResult = Result<Option<TurnId>, OpFailure>;
+
+/// Why a change was not made.
+#[derive(Debug, Clone)]
+pub(crate) enum OpFailure {
+    Refused(Refusal),
+    Storage(StorageFailure),
+    /// The session was closed.
+    Closed,
+}
+
+/// The log could not be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StorageFailure {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl From<&AppendError> for StorageFailure {
+    fn from(error: &AppendError) -> Self {
+        use std::error::Error;
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self { message: format!("{error}{cause}"), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+/// What subscribers are sent.
+#[derive(Debug, Clone)]
+pub(super) enum Live {
+    Event(Arc<Event>),
+    /// The log can not be written, so there is no event to tell it.
+    Failed(StorageFailure),
+}
+
+/// A running session, from outside.
+pub(crate) struct Handle {
+    inputs: mpsc::Sender<Message>,
+    pub(super) live: broadcast::Sender<Live>,
+    task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Handle {
+    pub(crate) async fn submit(&self, op: SessionOp) -> OpResult {
+        self.request(|reply| Message::Op { op, reply }).await.unwrap_or(Err(OpFailure::Closed))
+    }
+
+    pub(crate) async fn view(&self) -> Option<SessionView> {
+        self.request(|reply| Message::View { reply }).await
+    }
+
+    pub(crate) async fn use_agent(&self, agent: Arc<dyn Agent>) {
+        // A closed session needs no agent.
+        let _ = self.inputs.send(Message::UseAgent { agent }).await;
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.inputs.is_closed()
+    }
+
+    /// Waits until the session has let go of its files.
+    pub(crate) async fn closed(&self) {
+        if let Some(task) = self.task.lock().await.take() {
+            // A panic in the actor was reported where it happened; either way the files are closed.
+            let _ = task.await;
+        }
+    }
+
+    async fn request<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.inputs.send(message(reply)).await.ok()?;
+        answer.await.ok()
+    }
+}
+
+/// What a session runs with.
+pub(crate) struct Setup {
+    pub(crate) opened: Opened,
+    pub(crate) store: Store,
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) host: Arc<dyn Host>,
+}
+
+/// Starts the actor. What a crash left open in the log is closed first.
+pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> {
+    let Setup { opened, store, agent, host } = setup;
+    let Opened { mut writer, mut view, .. } = opened;
+    let left_open = sessions::unfinished(&view);
+    if !left_open.is_empty() {
+        for event in writer.append(left_open.closing_records(now), now)? {
+            view.apply(&event);
+        }
+    }
+    let (inputs, received) = mpsc::channel(INPUTS);
+    let (live, _) = broadcast::channel(LIVE_EVENTS);
+    let actor = Actor {
+        session: view.session.clone(),
+        state: Session::new(agent.id(), view.model.clone(), view.mode, view.turns),
+        disk: Some(Disk { writer, view }),
+        live: live.clone(),
+        inputs: inputs.downgrade(),
+        store,
+        agent,
+        host,
+        running: HashMap::new(),
+        tasks: JoinSet::new(),
+        replies: HashMap::new(),
+        asks: HashMap::new(),
+        next_ticket: 0,
+        flush_at: None,
+        sync_at: None,
+        closing: false,
+    };
+    let task = tokio::spawn(actor.run(received));
+    Ok(Handle { inputs, live, task: tokio::sync::Mutex::new(Some(task)) })
+}
+
+/// The log and the state that it adds up to. They travel together to where blocking is allowed.
+struct Disk {
+    writer: Writer,
+    view: SessionView,
+}
+
+struct Actor {
+    session: SessionId,
+    state: Session,
+    /// Absent only while a task syncs it, which the actor waits for.
+    disk: Option<Disk>,
+    live: broadcast::Sender<Live>,
+    inputs: mpsc::WeakSender<Message>,
+    store: Store,
+    agent: Arc<dyn Agent>,
+    host: Arc<dyn Host>,
+    running: HashMap<TurnId, Running>,
+    /// Everything that runs for this session; it ends with the actor.
+    tasks: JoinSet<()>,
+    replies: HashMap<Ticket, oneshot::Sender<OpResult>>,
+    asks: HashMap<Ticket, oneshot::Sender<Answer>>,
+    next_ticket: Ticket,
+    flush_at: Option<Instant>,
+    sync_at: Option<Instant>,
+    closing: bool,
+}
+
+struct Running {
+    cancel: CancellationToken,
+    abort: AbortHandle,
+}
+
+impl Actor {
+    async fn run(mut self, mut inputs: mpsc::Receiver<Message>) {
+        while !self.closing {
+            tokio::select! {
+                message = inputs.recv() => match message {
+                    Some(message) => self.receive(message).await,
+                    // Every handle is gone: nobody can ask for anything any more.
+                    None => self.give(Input::Op { op: SessionOp::Park, ticket: 0 }).await,
+                },
+                () = at(self.flush_at) => {
+                    self.flush_at = None;
+                    self.give(Input::Flush).await;
+                }
+                () = at(self.sync_at) => {
+                    self.sync_at = None;
+                    self.blocking(|disk| disk.writer.sync()).await;
+                }
+                Some(_) = self.tasks.join_next() => {}
+            }
+        }
+        self.tasks.shutdown().await;
+        if let Some(disk) = self.disk.take() {
+            // The log is complete without this; only caches and the last sync are at stake.
+            let _ = tokio::task::spawn_blocking(move || disk.writer.close(&disk.view)).await;
+        }
+    }
+
+    async fn receive(&mut self, message: Message) {
+        match message {
+            Message::Op { op, reply } => {
+                let ticket = self.ticket();
+                self.replies.insert(ticket, reply);
+                self.give(Input::Op { op, ticket }).await;
+            }
+            Message::Ask { turn, question, reply } => {
+                let ticket = self.ticket();
+                self.asks.insert(ticket, reply);
+                self.give(Input::Ask { turn, question, ticket }).await;
+            }
+            Message::Updates { turn, updates } => {
+                for update in updates {
+                    self.give(Input::Update { turn: turn.clone(), update }).await;
+                }
+            }
+            Message::AgentGone { turn } => self.give(Input::AgentGone { turn }).await,
+            Message::Deadline { turn } => self.give(Input::Deadline { turn }).await,
+            Message::GraceOver { turn } => self.give(Input::GraceOver { turn }).await,
+            Message::View { reply } => {
+                if let Some(disk) = &self.disk {
+                    // Whoever asked may be gone.
+                    let _ = reply.send(disk.view.clone());
+                }
+            }
+            Message::UseAgent { agent } => self.agent = agent,
+        }
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
+    async fn give(&mut self, input: Input) {
+        let now = Timestamp::now();
+        let mut effects = std::collections::VecDeque::from(self.state.step(input, now));
+        while let Some(effect) = effects.pop_front() {
+            let Err((failure, lost)) = self.carry_out(effect, now).await else { continue };
+            // Nothing that was to follow the record may happen without it.
+            for effect in effects.drain(..) {
+                if let Effect::Answer { ticket, .. } = effect {
+                    self.answer(ticket, Err(OpFailure::Storage(failure.clone())));
+                }
+            }
+            effects.extend(self.state.step(Input::StorageFailed { lost }, now));
+            let _ = self.live.send(Live::Failed(failure));
+        }
+    }
+
+    async fn carry_out(&mut self, effect: Effect, now: Timestamp) -> Result<(), (StorageFailure, Records)> {
+        match effect {
+            Effect::Append(records) => return self.append(records, now),
+            Effect::Answer { ticket, result } => self.answer(ticket, result.map_err(OpFailure::Refused)),
+            Effect::AnswerAgent { ticket, answer } => {
+                if let Some(reply) = self.asks.remove(&ticket) {
+                    // An agent that was dropped waits no longer.
+                    let _ = reply.send(answer);
+                }
+            }
+            Effect::StartAgent { turn, prompt, mode, limits } => {
+                let Some(inputs) = self.inputs.upgrade() else { return Ok(()) };
+                let upto = self.disk.as_ref().map_or(0, |disk| disk.writer.last_seq());
+                let (asks, asked) = mpsc::channel(1);
+                let services = SessionServices {
+                    turn: turn.clone(),
+                    upto,
+                    asks,
+                    host: self.host.clone(),
+                    store: self.store.clone(),
+                    session: self.session.clone(),
+                };
+                let agents_turn = agents::Turn {
+                    session: self.session.clone(),
+                    id: turn.clone(),
+                    prompt,
+                    mode,
+                    limits,
+                    services: Arc::new(services),
+                };
+                let cancel = CancellationToken::new();
+                let updates = self.agent.prompt(agents_turn, cancel.clone());
+                let abort = self.tasks.spawn(forward(turn.clone(), updates, asked, inputs));
+                self.running.insert(turn, Running { cancel, abort });
+            }
+            Effect::CancelAgent { turn } => {
+                if let Some(running) = self.running.get(&turn) {
+                    running.cancel.cancel();
+                }
+            }
+            Effect::AbortAgent { turn } => {
+                if let Some(running) = self.running.remove(&turn) {
+                    running.cancel.cancel();
+                    running.abort.abort();
+                }
+            }
+            Effect::FlushSoon => self.flush_at = Some(Instant::now() + FLUSH_EVERY),
+            Effect::DeadlineIn { turn, millis } => {
+                self.later(Duration::from_millis(millis), Message::Deadline { turn });
+            }
+            Effect::GraceIn { turn } => self.later(GRACE, Message::GraceOver { turn }),
+            Effect::Settle => {
+                self.sync_at = None;
+                self.blocking(|disk| disk.writer.checkpoint(&disk.view)).await;
+            }
+            Effect::Close => self.closing = true,
+        }
+        Ok(())
+    }
+
+    /// Records, then tells. A front end never sees what the log does not have.
+    fn append(&mut self, mut records: Records, now: Timestamp) -> Result<(), (StorageFailure, Records)> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let lost = records.clone();
+        move_to_blobs(&mut records, disk.writer.blobs());
+        match disk.writer.append(records, now) {
+            Ok(events) => {
+                for event in events {
+                    disk.view.apply(&event);
+                    // No subscriber is no error.
+                    let _ = self.live.send(Live::Event(event));
+                }
+                if disk.writer.needs_sync() && self.sync_at.is_none() {
+                    self.sync_at = Some(Instant::now() + SYNC_EVERY);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let mut lost = lost;
+                if let AppendError::TooLarge { kind, .. } = &error {
+                    // It would never fit; the turn's end says that something is missing.
+                    lost.retain(|(_, body)| body.name() != kind || kind == "turn_start");
+                }
+                Err((StorageFailure::from(&error), lost))
+            }
+        }
+    }
+
+    fn answer(&mut self, ticket: Ticket, result: OpResult) {
+        if let Some(reply) = self.replies.remove(&ticket) {
+            // A front end that hung up does not read its answer.
+            let _ = reply.send(result);
+        }
+    }
+
+    fn later(&mut self, delay: Duration, message: Message) {
+        let inputs = self.inputs.clone();
+        self.tasks.spawn(async move {
+            tokio::time::sleep(delay).await;
+            if let Some(inputs) = inputs.upgrade() {
+                // The session may be closed by then.
+                let _ = inputs.send(message).await;
+            }
+        });
+    }
+
+    /// Lets the disk take its time without holding up other sessions.
+    async fn blocking<F>(&mut self, work: F)
+    where
+        F: FnOnce(&mut Disk) -> Result<(), AppendError> + Send + 'static,
+    {
+        let Some(mut disk) = self.disk.take() else { return };
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work(&mut disk);
+            (disk, result)
+        });
+        match done.await {
+            Ok((disk, result)) => {
+                self.disk = Some(disk);
+                if let Err(error) = result {
+                    let _ = self.live.send(Live::Failed(StorageFailure::from(&error)));
+                }
+            }
+            // The runtime is shutting down, or the work panicked: without its log the session can not go on.
+            Err(_) => self.closing = true,
+        }
+    }
+}
+
+/// Hands on what an agent says and asks, in the order in which it did.
+async fn forward(
+    turn: TurnId,
+    updates: BoxStream<'static, Update>,
+    mut asked: mpsc::Receiver<Asked>,
+    inputs: mpsc::Sender<Message>,
+) {
+    let mut updates = updates.ready_chunks(UPDATES_AT_ONCE);
+    loop {
+        let (chunk, ask) = tokio::select! {
+            biased;
+            chunk = updates.next() => (chunk, None),
+            Some(ask) = asked.recv() => {
+                // What was said before the question may have arrived since we looked.
+                let said = updates.next().now_or_never();
+                (said.unwrap_or(Some(vec![])), Some(ask))
+            }
+        };
+        let over = chunk.is_none();
+        let said = chunk.unwrap_or_default();
+        if !said.is_empty()
+            && inputs.send(Message::Updates { turn: turn.clone(), updates: said }).await.is_err()
+        {
+            return;
+        }
+        if let Some(Asked { question, reply }) = ask {
+            // Without a session the question is dropped, and its asker hears that.
+            let _ = inputs.send(Message::Ask { turn: turn.clone(), question, reply }).await;
+        }
+        if over {
+            break;
+        }
+    }
+    // After `Done` this says nothing new; without it the session hears that the agent is gone.
+    let _ = inputs.send(Message::AgentGone { turn }).await;
+}
+
+fn at(deadline: Option<Instant>) -> impl Future<Output = ()> {
+    async move {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `list_dir`: what is in a folder.
+
+use async_trait::async_trait;
+use project::EntryKind;
+use protocol::{Location, ToolKind};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{need_to_see, path_argument};
+use crate::{Need, Tool, ToolContext, ToolError, ToolOutput};
+
+const MAX_ENTRIES: usize = 500;
+
+pub(crate) struct ListDir;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    #[serde(default)]
+    path: Option<String>,
+}
+
+#[async_trait]
+impl Tool for ListDir {
+    fn name(&self) -> &'static str {
+        "list_dir"
+    }
+
+    fn description(&self) -> &'static str {
+        "List a folder: one name a line, folders end in `/`, files with their size in bytes."
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "relative to the project, or absolute; the project itself if absent"}
+            },
+            "additionalProperties": false
+        })
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Read
+    }
+
+    fn title(&self, input: &Value) -> String {
+        format!("list_dir {}", path_argument(input))
+    }
+
+    fn locations(&self, input: &Value) -> Vec<Location> {
+        vec![Location { path: path_argument(input).to_owned(), line: None }]
+    }
+
+    fn need(&self, input: &Value, context: &ToolContext) -> Need {
+        need_to_see(path_argument(input), context)
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
+        let path = context.cwd.join(input.path.as_deref().unwrap_or("."));
+        let listing = context.host.list(&path, MAX_ENTRIES).await.map_err(|e| ToolError(e.to_string()))?;
+
+        let mut text = String::new();
+        for entry in &listing.entries {
+            let name = entry.name.to_string_lossy();
+            // A name may hold a line break; it must not look like two entries.
+            let name = name.replace(['\n', '\r'], "\u{fffd}");
+            match entry.kind {
+                EntryKind::Dir => text.push_str(&format!("{name}/\n")),
+                EntryKind::File => text.push_str(&format!("{name}  {}\n", entry.len)),
+                EntryKind::Symlink => text.push_str(&format!("{name} (link)\n")),
+                EntryKind::Other => text.push_str(&format!("{name} (special)\n")),
+            }
+        }
+        let (shown, total) = (listing.entries.len(), listing.total);
+        if total == 0 {
+            text.push_str("(the folder is empty)\n");
+        }
+        let mut summary = format!("{shown} entries");
+        if shown < total {
+            text.push_str(&format!("… only the first {shown} of {total} are listed\n"));
+            summary = format!("{shown} of {total} entries");
+        }
+        Ok(ToolOutput { text, summary, read: vec![] })
+    }
+}
