@@ -22,7 +22,7 @@ use crate::{CallError, ModelEvent, Prices, Request, Secret};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// From sending the request to the first byte of the answer.
+    /// From asking to the first byte of the answer, the connection included.
     pub first_byte: Duration,
     /// Between two reads.
     pub idle: Duration,
@@ -207,8 +207,7 @@ async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError
     let body = openai_chat::body(&target.model, &request, &target.quirks);
     let url = format!("{}/chat/completions", target.base.as_str().trim_end_matches('/'));
     let sent = target.client()?.post(url).headers(target.headers()?).body(body).send();
-    let limit = target.timeouts.connect + target.timeouts.first_byte;
-    let mut response = match tokio::time::timeout(limit, sent).await {
+    let mut response = match tokio::time::timeout(target.timeouts.first_byte, sent).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
             return Err(target.timed_out(Waiting::Connection, target.timeouts.connect));

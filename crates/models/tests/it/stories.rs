@@ -1,5 +1,5 @@
 use insta::assert_snapshot;
-use models::{ModelEvent, PROBE_TIMEOUT, probe_local};
+use models::{ModelEvent, probe_local};
 use testkit::{Reply, Script};
 
 use crate::*;
@@ -95,7 +95,7 @@ async fn local_servers_are_found_and_others_are_not() {
         let page = b"HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n<html></html>";
         tokio::io::AsyncWriteExt::write_all(&mut { socket }, page).await.unwrap();
     };
-    let (found, ()) = tokio::join!(probe_local(&ports, PROBE_TIMEOUT.max(Duration::from_secs(1))), website);
+    let (found, ()) = tokio::join!(probe_local(&ports, Duration::from_secs(2)), website);
     let [found] = &found[..] else { panic!("{found:?}") };
     assert_eq!(found.models, ["small", "large"]);
     assert_eq!(found.base_url, server.base_url());

@@ -34,6 +34,8 @@ enum Voice {
 struct Call {
     wire_index: Option<i64>,
     wire_id: String,
+    /// The id that the block was begun with.
+    id: String,
     name: String,
     arguments: String,
     /// Set once the name is known, which begins the block.
@@ -168,6 +170,10 @@ impl Decoder {
     fn call(&mut self, delta: &CallDelta<'_>, events: &mut Events) {
         self.hush(events);
         let at = self.call_for(delta);
+        if self.calls[at].closed {
+            // More arguments after the stop: whoever acted on the end of the block has acted.
+            return;
+        }
         if let Some(id) = delta.id.text()
             && self.calls[at].wire_id.is_empty()
         {
@@ -226,11 +232,10 @@ impl Decoder {
     /// a server that sends no ids.
     fn unique_id(&mut self, at: usize) -> String {
         let wire = self.calls[at].wire_id.clone();
-        let taken = self.calls[..at].iter().any(|call| call.wire_id == wire);
-        if !wire.is_empty() && !taken {
-            return wire;
-        }
-        format!("call_{:016x}", random())
+        let taken = self.calls.iter().any(|call| call.id == wire);
+        let id = if wire.is_empty() || taken { format!("call_{:016x}", random()) } else { wire };
+        self.calls[at].id.clone_from(&id);
+        id
     }
 
     fn close(&mut self, events: &mut Events) {

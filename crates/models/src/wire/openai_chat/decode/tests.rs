@@ -89,6 +89,59 @@ proptest! {
     }
 }
 
+/// Deltas that servers send, in an order that none should.
+fn delta() -> impl Strategy<Value = Value> {
+    let call = (0..3_i64, 0..4_usize, 0..4_usize, 0..4_usize).prop_map(|(index, id, name, arguments)| {
+        let id = [json!(null), json!(""), json!("x"), json!("y")][id].clone();
+        let name = [json!(null), json!(""), json!("f"), json!("g")][name].clone();
+        let arguments = [json!(null), json!("{}"), json!("{\"a\":"), json!({"a": 1})][arguments].clone();
+        let index = if index == 2 { Value::Null } else { json!(index) };
+        json!({"delta": {"tool_calls": [{"index": index, "id": id, "function": {"name": name, "arguments": arguments}}]}})
+    });
+    prop_oneof![
+        4 => call,
+        2 => Just(json!({"delta": {"content": "text"}})),
+        1 => Just(json!({"delta": {"reasoning": "thought"}})),
+        1 => Just(json!({"delta": {"content": null, "tool_calls": [{}]}})),
+        1 => Just(json!({"delta": {}, "finish_reason": "stop"})),
+        1 => Just(json!({"delta": {"content": "last"}, "finish_reason": "length"})),
+        1 => Just(json!({})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_comes_blocks_begin_once_end_once_and_the_stop_is_last(choices in proptest::collection::vec(delta(), 0..20)) {
+        let frames = choices.iter().map(|choice| format!("data: {}\n\n", json!({"choices": [choice]})));
+        let text = frames.collect::<String>() + "data: [DONE]\n\n";
+        let events = decode_bytes([text.as_bytes()]).unwrap();
+        let mut open = std::collections::HashMap::new();
+        let mut ids = std::collections::HashSet::new();
+        for event in &events {
+            match event {
+                ModelEvent::BlockStart { index, kind } => {
+                    prop_assert!(open.insert(*index, true).is_none());
+                    if let BlockKind::ToolCall { id, name } = kind {
+                        prop_assert!(ids.insert(id.clone()), "{} twice", id);
+                        prop_assert!(!name.is_empty());
+                    }
+                }
+                ModelEvent::Delta { index, text } => {
+                    prop_assert_eq!(open.get(index), Some(&true));
+                    prop_assert!(!text.is_empty());
+                }
+                ModelEvent::BlockEnd { index } => prop_assert_eq!(open.insert(*index, false), Some(true)),
+                _ => {}
+            }
+        }
+        prop_assert!(open.values().all(|open| !open));
+        let stops = events.iter().filter(|event| matches!(event, ModelEvent::Stop(_))).count();
+        prop_assert!(stops == 1 && matches!(events.last(), Some(ModelEvent::Stop(_))));
+    }
+}
+
 #[test]
 fn text_thought_and_calls_are_blocks_of_their_own() {
     let text = frames(
