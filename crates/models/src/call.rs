@@ -203,10 +203,24 @@ pub(crate) fn bearer(key: &Secret) -> Option<HeaderValue> {
     Some(value)
 }
 
+/// An address below another. A query stays where it is: some gateways want their version there.
+fn below(base: &Url, path: &[&str]) -> Url {
+    let mut url = base.clone();
+    // Addresses of http always have a path.
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    url
+}
+
 async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
     let body = openai_chat::body(&target.model, &request, &target.quirks);
-    let url = format!("{}/chat/completions", target.base.as_str().trim_end_matches('/'));
-    let sent = target.client()?.post(url).headers(target.headers()?).body(body).send();
+    let sent = target
+        .client()?
+        .post(below(&target.base, &["chat", "completions"]))
+        .headers(target.headers()?)
+        .body(body)
+        .send();
     let mut response = match tokio::time::timeout(target.timeouts.first_byte, sent).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
@@ -419,3 +433,6 @@ impl Reading {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
