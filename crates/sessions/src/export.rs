@@ -10,6 +10,7 @@ mod html;
 mod json;
 mod markdown;
 mod rich;
+mod words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {

@@ -9,8 +9,9 @@ use crate::text::call_text;
 pub(super) const MARK_START: char = '\u{1}';
 pub(super) const MARK_END: char = '\u{2}';
 
-/// Of a longer document only the beginning can be found.
-const MAX_TEXT: usize = 256 << 10;
+/// Of a longer document only the beginning can be found. Cutting a snippet takes time that grows with the square of
+/// the hits in a document, so one that repeats a word for megabytes must not stall a query.
+const MAX_TEXT: usize = 64 << 10;
 
 /// The types that make documents; others are not even parsed.
 pub(super) fn is_searched(kind: &str) -> bool {
