@@ -226,8 +226,8 @@ async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError
         Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
             return Err(target.timed_out(Waiting::Connection, target.timeouts.connect));
         }
-        Ok(Err(error)) if error.is_connect() => return Err(target.unreachable(net::describe(&error))),
-        Ok(Err(error)) => return Err(target.broken(&error)),
+        // Not connected, or hung up on before the first byte of an answer: nobody is there to answer.
+        Ok(Err(error)) => return Err(target.unreachable(net::describe(&error))),
         Err(_) => return Err(target.timed_out(Waiting::FirstByte, target.timeouts.first_byte)),
     };
     if !response.status().is_success() {

@@ -190,7 +190,8 @@ fn never_answered(error: &CallError) -> bool {
         | CallError::OutOfCredit { .. }
         | CallError::BadCredential { .. }
         | CallError::Unreachable { .. }
-        | CallError::NotThisApi { .. } => true,
+        | CallError::NotThisApi { .. }
+        | CallError::CallerMistake { status: 404, .. } => true,
         CallError::TimedOut { waiting, .. } => *waiting != Waiting::NextChunk,
         CallError::TooLong { .. }
         | CallError::Refused { .. }

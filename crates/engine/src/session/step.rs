@@ -433,7 +433,7 @@ impl Session {
             matches!(body, EventBody::TurnStart(_)).then(|| turn.clone()).flatten()
         };
         let not_begun: Vec<TurnId> = lost.iter().filter_map(starting).collect();
-        self.owed = lost;
+        self.owed.splice(0..0, lost);
         self.owed.retain(|(turn, _)| turn.as_ref().is_none_or(|turn| !not_begun.contains(turn)));
         self.keys.retain(|_, turn| !not_begun.contains(turn));
         for pending in std::mem::take(&mut self.questions) {

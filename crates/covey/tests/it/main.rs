@@ -1,0 +1,10 @@
+//! The real binary, a real folder, a scripted model behind a real socket.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod config;
+mod crash;
+mod faults;
+mod first_run;
+mod run;
+mod session;
+mod world;

@@ -1,0 +1,141 @@
+//! `covey session`: a person's own record.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+async fn with_two_sessions() -> (World, String, String) {
+    let world = World::new("model: The coupon is applied **twice**.\nreply\n  call: list_dir {}\nmodel: Deploys take a minute.\n").await;
+    let (_, first) = world.result(&["why is the cart total wrong?"]).await;
+    let (_, second) = world.result(&["how long is a deploy?"]).await;
+    (world, first["session"].as_str().unwrap().to_owned(), second["session"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn list_show_and_search_find_what_was_said() {
+    let (world, first, second) = with_two_sessions().await;
+    let list: Value = serde_json::from_str(&world.covey(&["session", "list", "--json"]).await.out).unwrap();
+    let titles: Vec<&str> =
+        list["sessions"].as_array().unwrap().iter().map(|s| s["title"].as_str().unwrap()).collect();
+    assert_eq!(titles.len(), 2);
+    assert!(titles.contains(&"why is the cart total wrong?"));
+
+    let shown = world.covey(&["session", "show", "cart total"]).await;
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("› why is the cart total wrong?"), "{}", shown.out);
+    assert!(shown.out.contains("● The coupon is applied **twice**."), "{}", shown.out);
+    let tail = world.covey(&["session", "show", &second, "--last", "2", "--json"]).await;
+    assert_eq!(tail.types().last().unwrap(), "turn_end");
+    assert_eq!(tail.lines().len(), 2);
+
+    let hits = world.covey(&["session", "search", "coupon", "--json"]).await;
+    assert_eq!(hits.lines()[0]["session"], first.as_str(), "{hits:?}");
+    let nothing = world.covey(&["session", "search", "\"; DROP TABLE * NEAR("]).await;
+    assert_eq!(nothing.code, Some(0), "{nothing:?}");
+    // What is said later is found later.
+    world.result(&["--session", &first, "thanks"]).await;
+    let hits = world.covey(&["session", "search", "thanks", "--json"]).await;
+    assert_eq!(hits.lines()[0]["session"], first.as_str());
+}
+
+#[tokio::test]
+async fn a_query_that_fits_several_lists_them() {
+    let (world, first, _) = with_two_sessions().await;
+    let done = world.covey(&["session", "show", &first[..8]]).await;
+    assert_eq!(done.code, Some(2));
+    assert!(
+        done.err.contains("fits 2 sessions") && done.err.contains(&first) && done.err.contains("deploy"),
+        "{}",
+        done.err
+    );
+    let none = world.covey(&["session", "show", "no such words"]).await;
+    assert_eq!(none.code, Some(2));
+    assert!(none.err.contains("hint:"));
+    for hostile in ["../../etc", "", "20260101-000000-../../..", "\u{1b}[2J"] {
+        let done = world.covey(&["session", "show", hostile]).await;
+        assert_eq!(done.code, Some(2), "{hostile:?}: {done:?}");
+        assert!(!done.err.contains("\u{1b}[2J"));
+    }
+}
+
+#[tokio::test]
+async fn export_in_three_formats() {
+    let (world, first, _) = with_two_sessions().await;
+    let markdown = world.covey(&["session", "export", &first]).await.out;
+    assert!(markdown.contains("The coupon is applied **twice**."), "{markdown}");
+    let html = world.covey(&["session", "export", &first, "--format", "html"]).await.out;
+    assert!(html.contains("<strong>twice</strong>"), "{html}");
+    assert!(!html.contains("<script"), "{html}");
+    let json = world.covey(&["session", "export", &first, "--json"]).await.out;
+    assert!(serde_json::from_str::<Value>(&json).is_ok());
+    let file = world.project.join("out.html");
+    let done = world.covey(&["session", "export", &first, "--format", "html", "-o", "out.html"]).await;
+    assert_eq!((done.code, done.out.as_str()), (Some(0), ""));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
+    assert_eq!(crate::world::mode(&file), 0o600);
+}
+
+#[tokio::test]
+async fn rename_fork_replay_and_delete() {
+    let (world, first, second) = with_two_sessions().await;
+    assert_eq!(world.covey(&["session", "rename", &first, "Coupon trouble"]).await.code, Some(0));
+    assert!(world.covey(&["session", "list"]).await.out.contains("Coupon trouble"));
+
+    let fork: Value = serde_json::from_str(
+        &world.covey(&["session", "fork", "coupon trouble", "--at", "4", "--json"]).await.out,
+    )
+    .unwrap();
+    let fork = fork["session"].as_str().unwrap();
+    let events = world.covey(&["session", "show", fork, "--json"]).await;
+    assert_eq!(events.lines()[0]["forked_from"]["session"], first.as_str());
+    assert_eq!(world.covey(&["session", "verify", fork]).await.code, Some(0));
+    assert_eq!(world.covey(&["session", "fork", &first, "--at", "9999"]).await.code, Some(1));
+
+    let replayed = world
+        .covey(&["session", "replay", &second, "--json", "--type", "tool_call", "--type", "turn_end"])
+        .await;
+    assert_eq!(replayed.types(), ["tool_call", "turn_end"]);
+    assert_eq!(world.covey(&["session", "replay", &second, "--type", "nonsense"]).await.code, Some(2));
+
+    assert_eq!(world.covey(&["session", "delete", fork, &second]).await.code, Some(0));
+    assert_eq!(world.sessions().len(), 1);
+}
+
+#[tokio::test]
+async fn verify_names_a_flipped_bit_and_the_rest_can_still_be_read() {
+    let (world, first, _) = with_two_sessions().await;
+    let log = world.home.join("sessions").join(&first).join("events.jsonl");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let at = String::from_utf8_lossy(&bytes).find("coupon").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let done = world.covey(&["session", "verify", &first]).await;
+    assert_eq!(done.code, Some(1));
+    assert!(done.out.contains("checksum"), "{}", done.out);
+    let json = world.covey(&["session", "verify", "--json"]).await;
+    assert_eq!(json.lines().iter().filter(|report| report["sound"] == false).count(), 1);
+    let shown = world.covey(&["session", "show", &first]).await;
+    assert!(shown.out.contains("why is the cart total wrong?") && shown.err.contains("damaged"), "{shown:?}");
+}
+
+#[tokio::test]
+async fn a_session_in_use_says_by_whom_and_how_to_go_on() {
+    let world = World::new("model: one\nreply\n  fault: never\nmodel: two\n").await;
+    let (_, first) = world.result(&["hello"]).await;
+    let id = first["session"].as_str().unwrap();
+    let running = world.command(&["run", "--session", id, "wait"]).spawn().unwrap();
+    world.server.request(1).await;
+    let refused = world.covey(&["run", "--session", id, "me too"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.err.contains("in use") && refused.err.contains(&running.id().unwrap().to_string()),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains("--fork"), "{}", refused.err);
+    // Reading needs no lock, and a fork is a way out.
+    assert_eq!(world.covey(&["session", "show", id]).await.code, Some(0));
+    let (done, forked) = world.result(&["--session", id, "--fork", "me too"]).await;
+    assert_eq!((done.code, &forked["text"]), (Some(0), &"two".into()), "{done:?}");
+    assert_eq!(world.covey(&["session", "delete", id]).await.code, Some(1));
+}

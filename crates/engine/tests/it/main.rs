@@ -1,0 +1,7 @@
+//! Stories: the real engine, a real project folder, a scripted model behind a real socket.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod conversation;
+mod faults;
+mod play;
+mod watching;
