@@ -51,7 +51,7 @@ pub struct AnswerLimits {
 
 impl Default for AnswerLimits {
     fn default() -> Self {
-        Self { frame: crate::sse::FRAME_LIMIT, text: 64 << 20, wire: 256 << 20 }
+        Self { frame: crate::sse::FRAME_LIMIT, text: 16 << 20, wire: 128 << 20 }
     }
 }
 

@@ -28,11 +28,18 @@ async fn a_misbehaving_server_is_a_clear_error_with_a_hint() {
         let message = result["error"]["message"].as_str().unwrap();
         assert!(message.contains(told), "{script}: {message}");
         assert!(result["error"]["hint"].is_string(), "{script}: {result}");
-        let text = world.covey(&["run", "hello"]).await;
-        assert!(text.err.contains("error: ") && text.err.contains("hint: "), "{script}: {text:?}");
         let verified = world.covey(&["session", "verify"]).await;
         assert_eq!(verified.code, Some(0), "{script}: {verified:?}");
     }
+}
+
+#[tokio::test]
+async fn errors_are_told_on_stderr_in_words_and_with_a_hint() {
+    let world = World::new("reply\n  fault: html\n").await;
+    let done = world.covey(&["run", "hello"]).await;
+    assert_eq!((done.code, done.out.as_str()), (Some(5), ""));
+    assert!(done.err.starts_with("error: `testkit` at http://127.0.0.1:"), "{}", done.err);
+    assert!(done.err.contains("\nhint: "), "{}", done.err);
 }
 
 #[tokio::test]
