@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             let _ = Cli::command().print_help();
             Ok(Exit::Usage)
         }
-        Some(Command::Run(arguments)) => run::run(arguments),
+        Some(Command::Run(arguments)) => run::run(*arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),

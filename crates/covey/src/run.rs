@@ -23,9 +23,9 @@ use crate::settings::Settings;
 use finish::Outcome;
 use output::Output;
 
-pub(crate) fn run(arguments: Box<RunArguments>) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: RunArguments) -> Result<Exit, Failure> {
     let json = arguments.json;
-    let result = block_on(run_async(*arguments));
+    let result = block_on(run_async(arguments));
     if let (true, Err(failure)) = (json, &result) {
         // Scripts read the last line, whatever happened.
         finish::print_failure(failure);

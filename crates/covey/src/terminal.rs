@@ -18,6 +18,12 @@ impl Stream {
     }
 }
 
+/// How much fits on a line of the person's terminal without touching its edge; a page's width where there is none.
+pub(crate) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    size.map(|size| usize::from(size.ws_col)).ok().filter(|columns| *columns > 0).unwrap_or(120) - 1
+}
+
 /// Paints for a stream, or not at all.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
@@ -56,7 +62,7 @@ impl Style {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.on && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use agents::{Agent, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
-use models::Catalogue;
+use models::{Catalogue, ResolveError};
 use project::{Host, LocalHost, Project, Roots};
 use protocol::{
     AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
@@ -256,9 +256,14 @@ impl Engine {
             let hint = Some("name one: covey run --model PROVIDER/MODEL".to_owned());
             return Err(EngineError::NoModel { message, hint });
         };
-        let resolved = self.inner.options.catalogue.resolve(model.as_str());
-        let model = resolved
-            .map_err(|error| EngineError::NoModel { message: error.to_string(), hint: Some(error.hint()) })?;
+        let model = self.inner.options.catalogue.resolve(model.as_str()).map_err(|error| {
+            let (message, hint) = (error.to_string(), Some(error.hint()));
+            match error {
+                ResolveError::MissingKey { .. } => EngineError::NoModel { message, hint },
+                // The name or the settings are wrong, and stay wrong with every key there is.
+                _ => EngineError::Refused { message, hint },
+            }
+        })?;
         Ok(Arc::new(NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned())))
     }
 

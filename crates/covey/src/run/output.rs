@@ -105,12 +105,7 @@ impl Text {
                     self.end_line()?;
                 }
             }
-            EventBody::Retract(retract) => {
-                if self.messages.remove(&retract.message).is_some() && self.live {
-                    self.end_line()?;
-                    eprintln!("{}", self.style.warning("the answer above was cut off; it comes again"));
-                }
-            }
+            EventBody::Retract(retract) => self.retract(&retract.message)?,
             EventBody::ToolCall(call) => self.call(call),
             EventBody::ToolCallUpdate(update) => self.call_update(update)?,
             EventBody::Permission(answer) if answer.outcome == PermissionOutcome::Denied => {
@@ -127,6 +122,15 @@ impl Text {
             EventBody::Notice(notice) => self.whisper(&plain(&notice.text)),
             EventBody::Error(error) => self.error(error)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// What was shown can not be taken back from a terminal, only disowned. Into a pipe it never went.
+    fn retract(&mut self, message: &MessageId) -> Result<(), Failure> {
+        if self.messages.remove(message).is_some() && self.live {
+            self.end_line()?;
+            eprintln!("{}", self.style.warning("the answer above was cut off; it comes again"));
         }
         Ok(())
     }

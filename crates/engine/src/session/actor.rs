@@ -1,7 +1,6 @@
 //! Carrying out what [`step`](super::step) decided: recording, telling, running agents, keeping time.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -458,11 +457,9 @@ async fn forward(
     let _ = inputs.send(Message::AgentGone { turn }).await;
 }
 
-fn at(deadline: Option<Instant>) -> impl Future<Output = ()> {
-    async move {
-        match deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline).await,
-            None => std::future::pending().await,
-        }
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
