@@ -4,11 +4,13 @@
 
 mod actor;
 mod blobs;
+mod handle;
 mod services;
 mod step;
 mod stream;
 mod turn;
 
-pub(crate) use actor::{Handle, OpFailure, Setup, open};
+pub(crate) use actor::{Setup, open};
+pub(crate) use handle::{Handle, OpFailure};
 pub(crate) use step::SessionOp;
 pub(crate) use stream::{StreamFailure, events};

@@ -8,16 +8,17 @@ use agents::{Agent, Answer};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use project::Host;
-use protocol::{Event, SessionId, SessionView, Timestamp, TurnId, Update};
+use protocol::{SessionId, SessionView, Timestamp, TurnId, Update};
 use sessions::{AppendError, Opened, Store, Writer};
 use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::blobs::move_to_blobs;
+use super::handle::{Handle, Live, Message, OpFailure, OpResult, StorageFailure};
 use super::services::{Asked, SessionServices};
-use super::step::{Effect, Input, Refusal, Session, SessionOp, Ticket};
+use super::step::{Effect, Input, Session, SessionOp, Ticket};
 use super::turn::Records;
 
 /// Text is recorded at most this often: twice a frame of a fast terminal.
@@ -31,113 +32,6 @@ const LIVE_EVENTS: usize = 1024;
 const INPUTS: usize = 256;
 /// Updates that wait are handed over together.
 const UPDATES_AT_ONCE: usize = 128;
-
-/// What arrives at a session from outside.
-pub(super) enum Message {
-    Op {
-        op: SessionOp,
-        reply: oneshot::Sender<OpResult>,
-    },
-    Ask {
-        turn: TurnId,
-        question: agents::Question,
-        reply: oneshot::Sender<Answer>,
-    },
-    Updates {
-        turn: TurnId,
-        updates: Vec<Update>,
-    },
-    AgentGone {
-        turn: TurnId,
-    },
-    Deadline {
-        turn: TurnId,
-    },
-    GraceOver {
-        turn: TurnId,
-    },
-    View {
-        reply: oneshot::Sender<SessionView>,
-    },
-    /// From now on this agent answers.
-    UseAgent {
-        agent: Arc<dyn Agent>,
-    },
-}
-
-pub(super) type OpResult = Result<Option<TurnId>, OpFailure>;
-
-/// Why a change was not made.
-#[derive(Debug, Clone)]
-pub(crate) enum OpFailure {
-    Refused(Refusal),
-    Storage(StorageFailure),
-    /// The session was closed.
-    Closed,
-}
-
-/// The log could not be written.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StorageFailure {
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
-}
-
-impl From<&AppendError> for StorageFailure {
-    fn from(error: &AppendError) -> Self {
-        use std::error::Error;
-        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-        Self { message: format!("{error}{cause}"), hint: error.hint().map(str::to_owned) }
-    }
-}
-
-/// What subscribers are sent.
-#[derive(Debug, Clone)]
-pub(super) enum Live {
-    Event(Arc<Event>),
-    /// The log can not be written, so there is no event to tell it.
-    Failed(StorageFailure),
-}
-
-/// A running session, from outside.
-pub(crate) struct Handle {
-    inputs: mpsc::Sender<Message>,
-    pub(super) live: broadcast::Sender<Live>,
-    task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
-}
-
-impl Handle {
-    pub(crate) async fn submit(&self, op: SessionOp) -> OpResult {
-        self.request(|reply| Message::Op { op, reply }).await.unwrap_or(Err(OpFailure::Closed))
-    }
-
-    pub(crate) async fn view(&self) -> Option<SessionView> {
-        self.request(|reply| Message::View { reply }).await
-    }
-
-    pub(crate) async fn use_agent(&self, agent: Arc<dyn Agent>) {
-        // A closed session needs no agent.
-        let _ = self.inputs.send(Message::UseAgent { agent }).await;
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        !self.inputs.is_closed()
-    }
-
-    /// Waits until the session has let go of its files.
-    pub(crate) async fn closed(&self) {
-        if let Some(task) = self.task.lock().await.take() {
-            // A panic in the actor was reported where it happened; either way the files are closed.
-            let _ = task.await;
-        }
-    }
-
-    async fn request<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
-        let (reply, answer) = oneshot::channel();
-        self.inputs.send(message(reply)).await.ok()?;
-        answer.await.ok()
-    }
-}
 
 /// What a session runs with.
 pub(crate) struct Setup {
@@ -178,7 +72,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         closing: false,
     };
     let task = tokio::spawn(actor.run(received));
-    Ok(Handle { inputs, live, task: tokio::sync::Mutex::new(Some(task)) })
+    Ok(Handle::new(inputs, live, task))
 }
 
 /// The log and the state that it adds up to. They travel together to where blocking is allowed.

@@ -9,7 +9,7 @@ use sessions::{Record, Store, StoreError};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::actor::{Handle, Live, StorageFailure};
+use super::handle::{Handle, Live, StorageFailure};
 
 const PAGE: usize = 500;
 

@@ -1,0 +1,126 @@
+//! A running session from outside: what it can be sent, and what it tells.
+
+use std::sync::Arc;
+
+use agents::{Agent, Answer};
+use protocol::{Event, SessionView, TurnId, Update};
+use sessions::AppendError;
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::step::{Refusal, SessionOp};
+
+/// What arrives at a session from outside.
+pub(super) enum Message {
+    Op {
+        op: SessionOp,
+        reply: oneshot::Sender<OpResult>,
+    },
+    Ask {
+        turn: TurnId,
+        question: agents::Question,
+        reply: oneshot::Sender<Answer>,
+    },
+    Updates {
+        turn: TurnId,
+        updates: Vec<Update>,
+    },
+    AgentGone {
+        turn: TurnId,
+    },
+    Deadline {
+        turn: TurnId,
+    },
+    GraceOver {
+        turn: TurnId,
+    },
+    View {
+        reply: oneshot::Sender<SessionView>,
+    },
+    /// From now on this agent answers.
+    UseAgent {
+        agent: Arc<dyn Agent>,
+    },
+}
+
+pub(super) type OpResult = Result<Option<TurnId>, OpFailure>;
+
+/// Why a change was not made.
+#[derive(Debug, Clone)]
+pub(crate) enum OpFailure {
+    Refused(Refusal),
+    Storage(StorageFailure),
+    /// The session was closed.
+    Closed,
+}
+
+/// The log could not be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StorageFailure {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl From<&AppendError> for StorageFailure {
+    fn from(error: &AppendError) -> Self {
+        use std::error::Error;
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self { message: format!("{error}{cause}"), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+/// What subscribers are sent.
+#[derive(Debug, Clone)]
+pub(super) enum Live {
+    Event(Arc<Event>),
+    /// The log can not be written, so there is no event to tell it.
+    Failed(StorageFailure),
+}
+
+/// A running session, from outside.
+pub(crate) struct Handle {
+    inputs: mpsc::Sender<Message>,
+    pub(super) live: broadcast::Sender<Live>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Handle {
+    pub(super) fn new(
+        inputs: mpsc::Sender<Message>,
+        live: broadcast::Sender<Live>,
+        task: JoinHandle<()>,
+    ) -> Self {
+        Self { inputs, live, task: Mutex::new(Some(task)) }
+    }
+
+    pub(crate) async fn submit(&self, op: SessionOp) -> OpResult {
+        self.request(|reply| Message::Op { op, reply }).await.unwrap_or(Err(OpFailure::Closed))
+    }
+
+    pub(crate) async fn view(&self) -> Option<SessionView> {
+        self.request(|reply| Message::View { reply }).await
+    }
+
+    pub(crate) async fn use_agent(&self, agent: Arc<dyn Agent>) {
+        // A closed session needs no agent.
+        let _ = self.inputs.send(Message::UseAgent { agent }).await;
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.inputs.is_closed()
+    }
+
+    /// Waits until the session has let go of its files.
+    pub(crate) async fn closed(&self) {
+        if let Some(task) = self.task.lock().await.take() {
+            // A panic in the actor was reported where it happened; either way the files are closed.
+            let _ = task.await;
+        }
+    }
+
+    async fn request<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.inputs.send(message(reply)).await.ok()?;
+        answer.await.ok()
+    }
+}
