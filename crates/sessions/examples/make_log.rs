@@ -66,7 +66,7 @@ fn make(store: &Store, number: u32, bytes: u64) -> Result<u64, Box<dyn Error>> {
         for event in writer.append(bodies(number, turn), now)? {
             view.apply(&event);
         }
-        if turn.is_multiple_of(64) {
+        if turn.is_multiple_of(4096) {
             writer.checkpoint(&view)?;
         }
     }

@@ -1,9 +1,9 @@
 //! Where events and turns are in a log, so that no read starts at the beginning of a long one.
 //!
-//! A cache of sealed JSON lines: a header, one `mark` for about every 128 KiB of log, one line per turn's start and
-//! end, and after each batch an `upto` that says how far it all reaches. JSON lines, because 1 GB of log makes 600 KB
-//! of index, which loads in milliseconds and can be read by a person; the same seal as the log, because one format
-//! is enough. Whatever does not fit the log is thrown away and made anew by streaming.
+//! A cache of sealed JSON lines: a header, then a line for each batch that was added, with a mark for about every
+//! 128 KiB of log, the starts and ends of turns, and how far into the log it all reaches. JSON lines, because even a
+//! large index loads in milliseconds that way and can be read by a person; the same seal as the log, because one
+//! format is enough. Whatever does not fit the log is thrown away and made anew by streaming.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use protocol::{Event, EventBody, SessionId, TurnId};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::files;
@@ -49,18 +50,28 @@ pub(crate) struct Index {
     pub(crate) upto: u64,
     /// … where the event of this number ends.
     pub(crate) last_seq: u64,
-    /// Lines that are not in the file yet.
-    pending: Vec<u8>,
+    /// What is not in the file yet.
+    pending: Batch,
 }
 
+/// The first line.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Entry {
-    Index(u32, SessionId),
-    Mark(u64, u64),
-    Turn { turn: TurnId, parent: Option<TurnId>, seq: u64, offset: u64 },
-    End { turn: TurnId, seq: u64 },
-    Upto(u64, u64),
+struct Head {
+    index: u32,
+    session: SessionId,
+}
+
+/// Every other line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Batch {
+    /// Offset and number where the last event of the batch ends.
+    upto: (u64, u64),
+    /// Number and offset of an event.
+    marks: Vec<(u64, u64)>,
+    /// Id, parent, number and offset of a `turn_start`.
+    turns: Vec<(TurnId, Option<TurnId>, u64, u64)>,
+    /// Which turn, counted from the first in the log, and the number of its `turn_end`.
+    ends: Vec<(usize, u64)>,
 }
 
 impl Index {
@@ -68,12 +79,22 @@ impl Index {
     pub(crate) fn push(&mut self, offset: u64, end: u64, header: &Header<'_>, parent: Option<TurnId>) {
         let due = self.marks.last().is_none_or(|(seq, at)| offset >= at + STRIDE && header.seq > *seq);
         if due {
-            self.add(Entry::Mark(header.seq, offset));
+            self.marks.push((header.seq, offset));
+            self.pending.marks.push((header.seq, offset));
         }
         if let Some(turn) = header.turn_id() {
             match header.kind.as_ref() {
-                "turn_start" => self.add(Entry::Turn { turn, parent, seq: header.seq, offset }),
-                "turn_end" => self.add(Entry::End { turn, seq: header.seq }),
+                "turn_start" => {
+                    let start = (turn, parent, header.seq, offset);
+                    self.begin(start.clone());
+                    self.pending.turns.push(start);
+                }
+                "turn_end" => {
+                    if let Some(at) = self.open.remove(&turn) {
+                        self.turns[at].last = Some(header.seq);
+                        self.pending.ends.push((at, header.seq));
+                    }
+                }
                 _ => {}
             }
         }
@@ -81,26 +102,25 @@ impl Index {
         self.last_seq = self.last_seq.max(header.seq);
     }
 
-    fn add(&mut self, entry: Entry) {
-        write(&mut self.pending, &entry);
-        self.take(entry);
+    fn begin(&mut self, (turn, parent, first, offset): (TurnId, Option<TurnId>, u64, u64)) {
+        self.open.insert(turn.clone(), self.turns.len());
+        self.turns.push(TurnSpan { turn, parent, first, offset, last: None });
     }
 
-    fn take(&mut self, entry: Entry) {
-        match entry {
-            Entry::Index(..) => {}
-            Entry::Mark(seq, offset) => self.marks.push((seq, offset)),
-            Entry::Turn { turn, parent, seq, offset } => {
-                self.open.insert(turn.clone(), self.turns.len());
-                self.turns.push(TurnSpan { turn, parent, first: seq, offset, last: None });
+    /// Takes in a line of the file; false when it does not fit those before it.
+    fn take(&mut self, batch: Batch) -> bool {
+        self.marks.extend(batch.marks);
+        batch.turns.into_iter().for_each(|turn| self.begin(turn));
+        for (at, seq) in batch.ends {
+            let Some(span) = self.turns.get_mut(at) else { return false };
+            span.last = Some(seq);
+            // A later turn may have taken the name.
+            if self.open.get(&span.turn) == Some(&at) {
+                self.open.remove(&span.turn);
             }
-            Entry::End { turn, seq } => {
-                if let Some(at) = self.open.remove(&turn) {
-                    self.turns[at].last = Some(seq);
-                }
-            }
-            Entry::Upto(offset, seq) => (self.upto, self.last_seq) = (offset, seq),
         }
+        (self.upto, self.last_seq) = batch.upto;
+        true
     }
 
     /// A place at or before the event of this number, with only a little between.
@@ -135,25 +155,21 @@ impl Index {
     pub(crate) fn load(path: &Path, session: &SessionId, log: &File) -> Option<(Self, u64)> {
         let bytes = files::read_small(path, MAX_INDEX).ok()?;
         let mut lines = bytes.split_inclusive(|b| *b == b'\n');
-        let mut length = 0;
-        let first = entry(lines.next()?, &mut length)?;
-        if !matches!(first, Entry::Index(VERSION, id) if id == *session) {
+        let first = lines.next()?;
+        let head: Head = line(first)?;
+        if head.index != VERSION || head.session != *session {
             return None;
         }
-        // A batch that was being written when the process died has no `upto`; what is before it counts.
-        let mut entries = Vec::new();
-        let mut whole = None;
-        for line in lines {
-            let Some(entry) = entry(line, &mut length) else { break };
-            let reaches = matches!(entry, Entry::Upto(..));
-            entries.push(entry);
-            if reaches {
-                whole = Some((entries.len(), length));
-            }
-        }
-        let (count, length) = whole?;
+        let mut length = first.len() as u64;
         let mut index = Self::default();
-        entries.into_iter().take(count).for_each(|entry| index.take(entry));
+        for text in lines {
+            // A batch that was being written when the process died is not whole; what is before it counts.
+            let Some(batch) = line(text) else { break };
+            if !index.take(batch) {
+                return None;
+            }
+            length += text.len() as u64;
+        }
         index.fits(log).then_some((index, length))
     }
 
@@ -172,46 +188,44 @@ impl Index {
         if in_file == self.upto {
             return None;
         }
-        write(&mut self.pending, &Entry::Upto(self.upto, self.last_seq));
-        Some(std::mem::take(&mut self.pending))
+        let batch = Batch { upto: (self.upto, self.last_seq), ..std::mem::take(&mut self.pending) };
+        let mut out = Vec::new();
+        write(&mut out, &batch);
+        Some(out)
     }
 
     /// Everything, as a file of its own.
     pub(crate) fn to_file(&self, session: &SessionId) -> Vec<u8> {
         let mut out = Vec::new();
-        write(&mut out, &Entry::Index(VERSION, session.clone()));
-        for (seq, offset) in &self.marks {
-            write(&mut out, &Entry::Mark(*seq, *offset));
-        }
-        for span in &self.turns {
-            let TurnSpan { turn, parent, first, offset, last } = span.clone();
-            write(&mut out, &Entry::Turn { turn: turn.clone(), parent, seq: first, offset });
-            if let Some(seq) = last {
-                write(&mut out, &Entry::End { turn, seq });
-            }
-        }
-        write(&mut out, &Entry::Upto(self.upto, self.last_seq));
+        write(&mut out, &Head { index: VERSION, session: session.clone() });
+        let turn = |span: &TurnSpan| (span.turn.clone(), span.parent.clone(), span.first, span.offset);
+        let end = |(at, span): (usize, &TurnSpan)| span.last.map(|last| (at, last));
+        let batch = Batch {
+            upto: (self.upto, self.last_seq),
+            marks: self.marks.clone(),
+            turns: self.turns.iter().map(turn).collect(),
+            ends: self.turns.iter().enumerate().filter_map(end).collect(),
+        };
+        write(&mut out, &batch);
         out
     }
 
     pub(crate) fn forget_pending(&mut self) {
-        self.pending.clear();
+        self.pending = Batch::default();
     }
 }
 
-fn write(out: &mut Vec<u8>, entry: &Entry) {
+fn write(out: &mut Vec<u8>, line: &impl Serialize) {
     let start = out.len();
-    // An entry always serialises: its only keys are field names.
-    if serde_json::to_writer(&mut *out, entry).is_ok() {
+    // It always serialises: its only keys are field names.
+    if serde_json::to_writer(&mut *out, line).is_ok() {
         record::seal(out, start);
     }
 }
 
-fn entry(line: &[u8], length: &mut u64) -> Option<Entry> {
+fn line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     let body = record::unseal(line.strip_suffix(b"\n")?).ok()?;
-    let entry = serde_json::from_slice(&[body, b"}"].concat()).ok()?;
-    *length += line.len() as u64;
-    Some(entry)
+    serde_json::from_slice(&[body, b"}"].concat()).ok()
 }
 
 fn parent_of(line: &[u8], scratch: &mut Vec<u8>) -> Option<TurnId> {

@@ -32,7 +32,7 @@ impl Store {
             match ids.as_slice() {
                 [] => {}
                 [id] => return Ok(Found::One(id.clone())),
-                _ => return Ok(self.ambiguous(|summary| ids.contains(&summary.session))?),
+                _ => return self.ambiguous(|summary| ids.contains(&summary.session)),
             }
         }
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
