@@ -57,6 +57,14 @@ macro_rules! events {
                     Self::Other(other) => &other.kind,
                 }
             }
+
+            /// The body of this type from a whole record, straight into its own type; none when that does not fit.
+            pub(crate) fn from_fields(kind: &str, record: &[u8]) -> Option<Self> {
+                match kind {
+                    $( $name => serde_json::from_slice(record).ok().map(Self::$variant), )*
+                    _ => None,
+                }
+            }
         }
     };
 }

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::{Event, EventBody, OtherEvent, Timestamp, TurnId};
 
+mod quick;
+
 /// The `v` of the events that this version writes.
 pub const EVENT_VERSION: u32 = 1;
 
@@ -34,7 +36,10 @@ impl Event {
     }
 
     pub fn from_json(line: &[u8]) -> Result<Self, DecodeError> {
-        Ok(serde_json::from_slice(line)?)
+        match quick::decode(line) {
+            Some(event) => Ok(event),
+            None => Ok(serde_json::from_slice(line)?),
+        }
     }
 }
 
