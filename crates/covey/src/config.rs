@@ -1,6 +1,5 @@
 //! `covey config`: what is set, by whom, and how to change it.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::{ConfigCommand, ConfigFile};
 use crate::exit::{Exit, Failure};
 use crate::settings::{SECTIONS, Settings, home};
-use crate::terminal::{Stream, Style};
+use crate::terminal::{Stream, Style, print};
 
 pub(crate) fn config(command: ConfigCommand) -> Result<Exit, Failure> {
     match command {
@@ -51,7 +50,7 @@ fn show(json: bool) -> Result<Exit, Failure> {
             out.push_str(&format!("{}\n", style.warning(&format!("# not applied: {held}"))));
         }
     }
-    print(&out)
+    done(&out)
 }
 
 fn get(key: &str, json: bool) -> Result<Exit, Failure> {
@@ -65,12 +64,12 @@ fn get(key: &str, json: bool) -> Result<Exit, Failure> {
         [entry] if entry.key == wanted => {
             let shown = if entry.secret { Value::from(entry.shown()) } else { json!(entry.value) };
             match (json, &shown) {
-                (true, _) => print(&format!(
+                (true, _) => done(&format!(
                     "{}\n",
                     json!({"key": key, "value": shown, "origin": origin(entry.origin)})
                 )),
-                (false, Value::String(text)) => print(&format!("{text}\n")),
-                (false, _) => print(&format!("{}\n", entry.shown())),
+                (false, Value::String(text)) => done(&format!("{text}\n")),
+                (false, _) => done(&format!("{}\n", entry.shown())),
             }
         }
         several => {
@@ -81,7 +80,7 @@ fn get(key: &str, json: bool) -> Result<Exit, Failure> {
                 };
                 several.iter().map(|entry| (entry.key.to_string(), value(entry))).collect()
             };
-            print(&if json { format!("{}\n", Value::Object(object())) } else { lines.collect() })
+            done(&if json { format!("{}\n", Value::Object(object())) } else { lines.collect() })
         }
     }
 }
@@ -90,12 +89,12 @@ fn set(key: &str, value: Option<&str>, unset: bool, file: &ConfigFile) -> Result
     let path = chosen(file)?;
     if unset {
         return match unset_in_file(&path, key)? {
-            true => print(&format!("removed `{key}` from {}\n", path.display())),
+            true => done(&format!("removed `{key}` from {}\n", path.display())),
             false => Err(Failure::new(format!("`{key}` is not set in {}", path.display()))),
         };
     }
     set_in_file(&path, key, value.unwrap_or_default(), SECTIONS)?;
-    print(&format!("set `{key}` in {}\n", path.display()))
+    done(&format!("set `{key}` in {}\n", path.display()))
 }
 
 fn path(json: bool) -> Result<Exit, Failure> {
@@ -107,14 +106,14 @@ fn path(json: bool) -> Result<Exit, Failure> {
     if json {
         let object: serde_json::Map<String, Value> =
             paths.iter().map(|(name, path)| ((*name).to_owned(), json!(path))).collect();
-        return print(&format!("{}\n", Value::Object(object)));
+        return done(&format!("{}\n", Value::Object(object)));
     }
     let style = Style::of(Stream::Out);
     let line = |(name, path): &(&str, PathBuf)| {
         let state = if path.exists() { String::new() } else { style.faint("  (not there)") };
         format!("{name:8} {}{state}\n", path.display())
     };
-    print(&paths.iter().map(line).collect::<String>())
+    done(&paths.iter().map(line).collect::<String>())
 }
 
 fn edit(file: &ConfigFile) -> Result<Exit, Failure> {
@@ -157,7 +156,7 @@ fn origin(origin: &Origin) -> Value {
     })
 }
 
-fn print(text: &str) -> Result<Exit, Failure> {
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+fn done(text: &str) -> Result<Exit, Failure> {
+    print(text)?;
     Ok(Exit::Done)
 }

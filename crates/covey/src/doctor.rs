@@ -11,7 +11,7 @@ use crate::cli::DoctorArguments;
 use crate::discover::discover;
 use crate::exit::{Exit, Failure};
 use crate::settings::{Settings, home};
-use crate::terminal::{Stream, Style};
+use crate::terminal::{Stream, Style, print};
 
 /// One thing that was looked at.
 struct Check {
@@ -45,9 +45,9 @@ pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Failure> {
     checks.push(sessions()?);
     if arguments.json {
         let list: Vec<Value> = checks.iter().map(Check::json).collect();
-        println!("{}", json!({"checks": list}));
+        print(&format!("{}\n", json!({"checks": list})))?;
     } else {
-        checks.iter().for_each(Check::print);
+        print(&checks.iter().map(Check::text).collect::<String>())?;
     }
     let worst_is_bad = checks.iter().any(|check| check.state == State::Bad);
     Ok(if worst_is_bad { Exit::Failed } else { Exit::Done })
@@ -157,16 +157,14 @@ impl Check {
         json!({"name": self.name, "state": state, "text": self.text, "hint": self.hint})
     }
 
-    fn print(&self) {
+    fn text(&self) -> String {
         let style = Style::of(Stream::Out);
         let sign = match self.state {
             State::Good => style.good("✓"),
             State::Warning => style.warning("⚠"),
             State::Bad => style.danger("✗"),
         };
-        println!("{sign} {:9} {}", self.name, self.text);
-        if let Some(hint) = &self.hint {
-            println!("  {:9} {} {hint}", "", style.accent("hint:"));
-        }
+        let hint = self.hint.as_ref().map(|hint| format!("  {:9} {} {hint}\n", "", style.accent("hint:")));
+        format!("{sign} {:9} {}\n{}", self.name, self.text, hint.unwrap_or_default())
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use crate::terminal::{Stream, Style};
+use crate::terminal::tell_error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -65,10 +65,9 @@ impl Failure {
     }
 
     pub(crate) fn report(&self) {
-        let style = Style::of(Stream::Err);
-        eprintln!("{} {}", style.danger("error:"), self.message);
-        if let Some(hint) = &self.hint {
-            eprintln!("{} {hint}", style.accent("hint:"));
+        // Whoever closed the pipe knows why.
+        if !self.message.is_empty() {
+            tell_error(&self.message, self.hint.as_deref());
         }
     }
 }
@@ -98,6 +97,9 @@ impl From<project::ConfigError> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::from_error(&error)
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::new(""),
+            _ => Self::from_error(&error),
+        }
     }
 }

@@ -1,9 +1,4 @@
 //! `covey`: the command line, the wiring, the exit codes. The only crate that knows all the others.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is the program that talks to the terminal"
-)]
 
 mod cli;
 mod completions;

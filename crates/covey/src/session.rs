@@ -61,11 +61,3 @@ fn ambiguous(query: &str, candidates: &[SessionSummary]) -> Failure {
     }
     Failure::usage(message).hint("say more of the id or the title")
 }
-
-/// To stdout, all of it or an error: a reader that left is no success.
-fn print(text: &str) -> Result<(), Failure> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
-}

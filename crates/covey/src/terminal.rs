@@ -1,6 +1,29 @@
 //! Colours and signs, only where a person looks.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
+
+/// To stdout, all of it or an error: a reader that left is no success. What is printed is seen at once.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// To stderr, as far as anybody is there to read it. A terminal that went away must not end the work.
+pub(crate) fn tell(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// What happened, and on a line of its own what to do.
+pub(crate) fn tell_error(message: &str, hint: Option<&str>) {
+    let style = Style::of(Stream::Err);
+    let hint = hint.map(|hint| format!("{} {hint}\n", style.accent("hint:"))).unwrap_or_default();
+    tell(&format!("{} {message}\n{hint}", style.danger("error:")));
+}
+
+pub(crate) fn tell_warning(text: &str) {
+    tell(&format!("{} {text}\n", Style::of(Stream::Err).warning("warning:")));
+}
 
 /// One of the program's two outputs.
 #[derive(Debug, Clone, Copy)]

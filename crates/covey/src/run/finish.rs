@@ -3,9 +3,8 @@
 use protocol::{AgentId, Event, EventBody, MessageId, ModelRef, SessionId, Stop, StopCause, TurnEnd, Usage};
 use serde_json::{Value, json};
 
-use super::output::write_out;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{count, duration};
+use crate::terminal::{count, duration, print};
 
 /// Adds up what the events of a run say.
 pub(super) struct Outcome {
@@ -148,5 +147,5 @@ pub(super) fn print_failure(failure: &Failure) {
         "error": {"message": failure.message, "hint": failure.hint},
     });
     // The failure itself is told on stderr.
-    let _ = write_out(format!("{line}\n").as_bytes());
+    let _ = print(&format!("{line}\n"));
 }

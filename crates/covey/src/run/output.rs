@@ -1,7 +1,6 @@
 //! What a run prints: the answer on stdout, everything else on stderr.
 
 use std::collections::HashMap;
-use std::io::Write;
 
 use project::Config;
 use protocol::{
@@ -11,7 +10,7 @@ use protocol::{
 
 use super::finish::Outcome;
 use crate::exit::Failure;
-use crate::terminal::{Stream, Style, duration, one_line, plain};
+use crate::terminal::{Stream, Style, duration, one_line, plain, print, tell, tell_error, tell_warning};
 
 pub(super) enum Output {
     Json,
@@ -34,7 +33,7 @@ impl Output {
         if let Some(held) = config.held().first() {
             let more = config.held().len() - 1;
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text.warn(&format!(
+            tell_warning(&format!(
                 "`{}` in {}{more} is not applied: this project is not trusted",
                 held.key, held.origin
             ));
@@ -45,10 +44,9 @@ impl Output {
     pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         match self {
             Self::Json => {
-                let mut line = Vec::with_capacity(256);
-                event.write_json(&mut line);
-                line.push(b'\n');
-                write_out(&line)
+                let mut line = event.to_json();
+                line.push('\n');
+                Ok(print(&line)?)
             }
             Self::Text(text) => text.event(event),
         }
@@ -59,17 +57,17 @@ impl Output {
         if let Self::Text(text) = self
             && text.progress
         {
-            eprintln!("{}", text.style.faint(note));
+            tell(&format!("{}\n", text.style.faint(note)));
         }
     }
 
     pub(super) fn finish(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         match self {
-            Self::Json => write_out(format!("{}\n", outcome.result_line()).as_bytes()),
+            Self::Json => Ok(print(&format!("{}\n", outcome.result_line()))?),
             Self::Text(text) => {
                 text.end_line()?;
                 if text.progress {
-                    eprintln!("{}", text.style.faint(&outcome.summary()));
+                    tell(&format!("{}\n", text.style.faint(&outcome.summary())));
                 }
                 Ok(())
             }
@@ -110,14 +108,14 @@ impl Text {
             EventBody::ToolCallUpdate(update) => self.call_update(update)?,
             EventBody::Permission(answer) if answer.outcome == PermissionOutcome::Denied => {
                 let reason = answer.reason.as_deref().unwrap_or("denied");
-                self.warn(&format!("denied: {}", one_line(reason, 200)));
+                tell_warning(&format!("denied: {}", one_line(reason, 200)));
             }
             EventBody::Retry(retry) => {
                 let wait = duration(retry.wait_ms);
                 self.whisper(&format!("trying again in {wait}: {}", one_line(&retry.reason, 200)));
             }
             EventBody::Notice(notice) if notice.level == NoticeLevel::Warning => {
-                self.warn(&plain(&notice.text))
+                tell_warning(&plain(&notice.text))
             }
             EventBody::Notice(notice) => self.whisper(&plain(&notice.text)),
             EventBody::Error(error) => self.error(error)?,
@@ -130,7 +128,7 @@ impl Text {
     fn retract(&mut self, message: &MessageId) -> Result<(), Failure> {
         if self.messages.remove(message).is_some() && self.live {
             self.end_line()?;
-            eprintln!("{}", self.style.warning("the answer above was cut off; it comes again"));
+            tell_warning("the answer above was cut off; it comes again");
         }
         Ok(())
     }
@@ -138,7 +136,7 @@ impl Text {
     fn print(&mut self, text: &str) -> Result<(), Failure> {
         if let Some(last) = text.chars().last() {
             self.at_line_start = last == '\n';
-            write_out(text.as_bytes())?;
+            print(text)?;
         }
         Ok(())
     }
@@ -146,7 +144,7 @@ impl Text {
     fn end_line(&mut self) -> Result<(), Failure> {
         if !self.at_line_start {
             self.at_line_start = true;
-            write_out(b"\n")?;
+            print("\n")?;
         }
         Ok(())
     }
@@ -164,34 +162,19 @@ impl Text {
             _ => self.style.good("✓"),
         };
         let summary = update.summary.as_deref().map(|text| one_line(text, 60)).unwrap_or_default();
-        eprintln!("  {sign} {title}  {}", self.style.faint(&summary));
+        tell(&format!("  {sign} {title}  {}\n", self.style.faint(&summary)));
         Ok(())
     }
 
     fn error(&mut self, error: &ErrorInfo) -> Result<(), Failure> {
         self.end_line()?;
-        eprintln!("{} {}", self.style.danger("error:"), plain(&error.message));
-        if let Some(hint) = &error.hint {
-            eprintln!("{} {}", self.style.accent("hint:"), plain(hint));
-        }
+        tell_error(&plain(&error.message), error.hint.as_deref().map(plain).as_deref());
         Ok(())
-    }
-
-    fn warn(&self, text: &str) {
-        eprintln!("{} {text}", self.style.warning("warning:"));
     }
 
     fn whisper(&self, text: &str) {
         if self.progress {
-            eprintln!("{}", self.style.faint(text));
+            tell(&format!("{}\n", self.style.faint(text)));
         }
     }
-}
-
-/// Unbuffered: what is printed is seen, also when the next thing takes a minute.
-pub(super) fn write_out(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::new(format!("could not write: {error}")))
 }

@@ -9,7 +9,7 @@ use crate::discover::{discover, nothing_found};
 use crate::exit::Failure;
 use crate::session::one_session;
 use crate::settings::Settings;
-use crate::terminal::{Stream, Style};
+use crate::terminal::{Stream, Style, tell};
 
 /// An engine with the session open.
 pub(super) struct Target {
@@ -45,7 +45,7 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
         let found = discover(&catalogue, &configured).await.ok_or_else(nothing_found)?;
         if Stream::Err.is_terminal() {
             let style = Style::of(Stream::Err);
-            eprintln!("{}", style.faint(&format!("{} · found by {}", found.model, found.because)));
+            tell(&format!("{}\n", style.faint(&format!("{} · found by {}", found.model, found.because))));
         }
         model = Some(found.model);
     }

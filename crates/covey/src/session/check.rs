@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use sessions::{CacheState, Report, Store};
 
-use super::{one_session, print};
+use super::one_session;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{Stream, Style};
+use crate::terminal::{Stream, Style, print};
 
 pub(super) fn verify(store: &Store, query: Option<&str>, json: bool) -> Result<Exit, Failure> {
     let sessions = match query {

@@ -7,7 +7,7 @@ use serde_json::json;
 use sessions::{ListOptions, Store};
 
 use crate::exit::{Exit, Failure};
-use crate::terminal::{Stream, Style, ago, columns, one_line};
+use crate::terminal::{Stream, Style, ago, columns, one_line, print};
 
 pub(super) fn list(store: &Store, limit: Option<usize>, here: bool, json: bool) -> Result<Exit, Failure> {
     let cwd = match here {
@@ -20,7 +20,7 @@ pub(super) fn list(store: &Store, limit: Option<usize>, here: bool, json: bool) 
         let unreadable = listing.unreadable.iter().map(|bad| json!({"session": bad.session, "why": bad.why}));
         let unreadable: Vec<_> = unreadable.collect();
         let _ = writeln!(out, "{}", json!({"sessions": listing.sessions, "unreadable": unreadable}));
-        super::print(&out)?;
+        print(&out)?;
         return Ok(Exit::Done);
     }
     let style = Style::of(Stream::Out);
@@ -39,7 +39,7 @@ pub(super) fn list(store: &Store, limit: Option<usize>, here: bool, json: bool) 
     if out.is_empty() {
         out.push_str("no sessions yet; covey run \"hello\" makes one\n");
     }
-    super::print(&out)?;
+    print(&out)?;
     Ok(Exit::Done)
 }
 

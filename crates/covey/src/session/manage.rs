@@ -4,9 +4,9 @@ use protocol::{SessionId, Timestamp};
 use serde_json::json;
 use sessions::Store;
 
-use super::{one_session, print};
+use super::one_session;
 use crate::exit::{Exit, Failure};
-use crate::terminal::one_line;
+use crate::terminal::{one_line, print};
 
 pub(super) fn fork(store: &Store, query: &str, at: Option<u64>, json: bool) -> Result<Exit, Failure> {
     let session = one_session(store, query)?;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use protocol::{Event, EventBody, MessageId, ToolStatus, prompt_text};
 use sessions::{Filter, Player, Record, Store};
 
-use super::{one_session, print};
+use super::one_session;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{Stream, Style, duration, one_line, plain};
+use crate::terminal::{Stream, Style, duration, one_line, plain, print, tell_warning};
 
 pub(super) struct Pace {
     pub(super) speed: f64,
@@ -75,10 +75,9 @@ impl Screen {
         match record {
             Record::Event(event) => self.event(event),
             Record::Damaged(damage) => {
-                let style = Style::of(Stream::Err);
                 let text =
                     format!("a record at byte {} is damaged and not shown: {}", damage.offset, damage.why);
-                eprintln!("{} {text}", style.warning("warning:"));
+                tell_warning(&text);
                 Ok(())
             }
         }

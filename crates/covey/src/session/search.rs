@@ -9,9 +9,8 @@ use protocol::Timestamp;
 use serde_json::{Value, json};
 use sessions::{Hit, HitKind, Search, SearchError, Store};
 
-use super::print;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{Stream, Style, ago, one_line};
+use crate::terminal::{Stream, Style, ago, one_line, print, tell, tell_warning};
 
 pub(super) fn search(
     store: &Store,
@@ -34,16 +33,16 @@ pub(super) fn search(
             if watched && due {
                 last_shown = Some(Instant::now());
                 let line = format!("reading  {} of {} sessions", progress.sessions_done, progress.sessions);
-                eprint!("\r{}\x1b[K", style.faint(&line));
+                tell(&format!("\r{}\x1b[K", style.faint(&line)));
             }
             ControlFlow::Continue(())
         })
         .map_err(failure)?;
     if last_shown.is_some() {
-        eprint!("\r\x1b[K");
+        tell("\r\x1b[K");
     }
     for (session, why) in &updated.failed {
-        eprintln!("{} `{session}` was not searched: {}", style.warning("warning:"), one_line(why, 100));
+        tell_warning(&format!("`{session}` was not searched: {}", one_line(why, 100)));
     }
     let hits = search.search(query, limit).map_err(failure)?;
     let out = if json {

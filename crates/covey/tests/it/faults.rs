@@ -146,3 +146,19 @@ async fn closed_standard_streams_are_survived() {
     }
     assert_eq!(world.covey(&["session", "verify"]).await.code, Some(0));
 }
+
+#[tokio::test]
+async fn readers_of_both_streams_that_leave_are_no_crash() {
+    let world = World::new("reply\n  text: Some words.\n  fault: stall after=3\nforever\n").await;
+    let mut child = world.command(&["run", "hello", "--timeout", "2s"]).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    let status =
+        tokio::time::timeout(crate::world::PATIENCE, child.wait()).await.expect("covey hangs").unwrap();
+    assert!(status.code().is_some_and(|code| code != 101), "{status:?}");
+    assert_eq!(world.covey(&["session", "verify"]).await.code, Some(0));
+    // A list that is cut short by `head` ends without a word.
+    let mut list = world.command(&["session", "list"]).spawn().unwrap();
+    drop(list.stdout.take());
+    let done = finish(list).await;
+    assert_eq!(done.err, "");
+}
