@@ -148,7 +148,7 @@ fn measure_all(store: &Store, database: &std::path::Path) -> Result<(), Box<dyn 
     let updated = search.update(store, &mut |_| ControlFlow::Continue(()))?;
     report("index", began, serde_json::json!({ "sessions": updated.sessions, "bytes": updated.bytes }));
     let began = Instant::now();
-    let hits = search.search("coupon break queu", 20)?;
+    let hits = search.search("cart break queu", 20)?;
     report("search", began, serde_json::json!({ "hits": hits.len() }));
     Ok(())
 }

@@ -69,7 +69,8 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
 
 /// The whole of a small file; an error when it is larger than `max`.
 pub(crate) fn read_small(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    // Most are smaller than this, and are then read in one go.
+    let mut bytes = Vec::with_capacity(4096);
     File::open(path)?.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));

@@ -1,4 +1,9 @@
 //! Sessions on a real disk, with real processes.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail like tests, and jobs answer on stdout"
+)]
 
 mod damage;
 mod exports;
