@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sessions::{Hit, HitKind, Search, SearchError, Store};
 
 use crate::exit::{Exit, Failure};
-use crate::terminal::{Stream, Style, ago, one_line, print, tell, tell_warning};
+use crate::terminal::{Stream, Style, ago, columns, one_line, print, tell, tell_warning};
 
 pub(super) fn search(
     store: &Store,
@@ -59,32 +59,47 @@ fn as_text(hits: &[Hit], query: &str) -> String {
         return format!("nothing about `{}` in any session\n", one_line(query, 60));
     }
     let style = Style::of(Stream::Out);
-    let now = Timestamp::now();
+    let (now, width) = (Timestamp::now(), columns());
     let mut out = String::new();
+    let mut shown = Vec::new();
     for hit in hits {
-        let title = one_line(&hit.title, 50);
-        let about = format!("{} · {} · event {}", ago(hit.ts, now), kind(hit.kind), hit.seq);
-        let _ = writeln!(out, "{}  {title}  {}", style.accent(hit.session.as_str()), style.faint(&about));
-        let _ = writeln!(out, "    {}", marked(hit, style));
+        if shown.contains(&&hit.session) {
+            continue;
+        }
+        // All that was found in one session stands together, below its best find.
+        shown.push(&hit.session);
+        let id = hit.session.as_str();
+        let when = ago(hit.ts, now);
+        let title = one_line(&hit.title, width.saturating_sub(id.len() + 4 + when.chars().count()).max(8));
+        let _ = writeln!(out, "{}  {title}  {}", style.accent(id), style.faint(&when));
+        for hit in hits.iter().filter(|other| other.session == hit.session) {
+            let place = format!("{:>9} {:<5}", kind(hit.kind), hit.seq);
+            let room = width.saturating_sub(place.chars().count() + 4).max(16);
+            let _ = writeln!(out, "  {}  {}", style.faint(&place), marked(hit, room, style));
+        }
     }
     out
 }
 
-/// The snippet with its finds made strong.
-fn marked(hit: &Hit, style: Style) -> String {
+/// The snippet with its finds made strong, cut to what fits.
+fn marked(hit: &Hit, mut room: usize, style: Style) -> String {
     let mut out = String::new();
+    let mut take = |text: &str| {
+        let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(room).collect();
+        room -= clean.chars().count();
+        clean
+    };
     let mut at = 0;
-    let clean = |text: &str| text.replace(|c: char| c.is_control(), " ");
     for mark in &hit.marks {
         let (Some(before), Some(found)) = (hit.snippet.get(at..mark.start), hit.snippet.get(mark.clone()))
         else {
             continue;
         };
-        out.push_str(&clean(before));
-        out.push_str(&style.strong(&clean(found)));
+        out.push_str(&take(before));
+        out.push_str(&style.strong(&take(found)));
         at = mark.end;
     }
-    out.push_str(&clean(hit.snippet.get(at..).unwrap_or_default()));
+    out.push_str(&take(hit.snippet.get(at..).unwrap_or_default()));
     out
 }
 

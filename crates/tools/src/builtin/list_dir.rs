@@ -77,7 +77,7 @@ impl Tool for ListDir {
         if total == 0 {
             text.push_str("(the folder is empty)\n");
         }
-        let mut summary = format!("{shown} entries");
+        let mut summary = if shown == 1 { "1 entry".to_owned() } else { format!("{shown} entries") };
         if shown < total {
             text.push_str(&format!("… only the first {shown} of {total} are listed\n"));
             summary = format!("{shown} of {total} entries");
