@@ -167,19 +167,22 @@ impl Reader {
         let start = snapshot.as_ref().map_or(0, |snapshot| snapshot.offset);
         let mut view = snapshot.map(|snapshot| snapshot.view);
         self.snapshot_at = (view.as_ref().map_or(0, |view| view.seq), start);
-        let mut records = Records::new(self.log.clone(), start, 0, self.dir.join("events.jsonl"));
-        for record in records.by_ref() {
-            let Record::Event(event) = record? else { continue };
+        let mut lines = Lines::new(self.log.clone(), start);
+        let mut scratch = Vec::new();
+        let mut end = start;
+        while let Some(line) = lines.next().map_err(self.failed())? {
+            let decoded = line.text.map(|text| record::decode_to_fold(text, &mut scratch));
+            let Some(Ok(event)) = decoded else { continue };
             view = SessionView::fold(view, [&event]);
             if view.is_none() {
                 break;
             }
+            end = line.offset + line.bytes;
         }
         let view = view.ok_or_else(|| StoreError::Unusable {
             session: self.session.clone(),
             why: "its log does not begin with `session_start`".to_owned(),
         })?;
-        let end = records.event_end();
         if end - start >= WORTH_KEEPING && Snapshot::save(&self.dir, &view, end).is_ok() {
             self.snapshot_at = (view.seq, end);
         }
@@ -232,22 +235,13 @@ pub struct Records {
     /// The number of the last event on the way to `after`.
     passed: u64,
     last_offset: u64,
-    event_end: u64,
     scratch: Vec<u8>,
     path: PathBuf,
 }
 
 impl Records {
     fn new(log: Arc<File>, from: u64, after: u64, path: PathBuf) -> Self {
-        Self {
-            lines: Lines::new(log, from),
-            after,
-            passed: 0,
-            last_offset: from,
-            event_end: from,
-            scratch: Vec::new(),
-            path,
-        }
+        Self { lines: Lines::new(log, from), after, passed: 0, last_offset: from, scratch: Vec::new(), path }
     }
 
     /// Where the next record begins.
@@ -258,11 +252,6 @@ impl Records {
     /// Where the last record that was given out begins.
     pub fn last_offset(&self) -> u64 {
         self.last_offset
-    }
-
-    /// Where the last event that was given out ends.
-    pub(crate) fn event_end(&self) -> u64 {
-        self.event_end
     }
 }
 
@@ -298,7 +287,6 @@ impl Iterator for Records {
             self.last_offset = offset;
             return match decoded {
                 Ok(event) => {
-                    self.event_end = offset + bytes;
                     self.passed = self.after;
                     Some(Ok(Record::Event(event)))
                 }

@@ -21,10 +21,15 @@ struct Envelope<'a> {
 
 /// The event, or none when it has to be looked at more closely.
 pub(super) fn decode(line: &[u8]) -> Option<Event> {
-    let Envelope { v, seq, ts, turn, kind } = serde_json::from_slice(line).ok()?;
-    let body = EventBody::from_fields(&kind, line)?;
-    let event = Event { v, seq, ts, turn, body, unknown: None };
+    let event = known(line)?;
     let mut again = Vec::with_capacity(line.len());
     event.write_json(&mut again);
     (again == line).then_some(event)
+}
+
+/// The event without what this version does not know, or none when its type or form is not known.
+pub(super) fn known(line: &[u8]) -> Option<Event> {
+    let Envelope { v, seq, ts, turn, kind } = serde_json::from_slice(line).ok()?;
+    let body = EventBody::from_fields(&kind, line)?;
+    Some(Event { v, seq, ts, turn, body, unknown: None })
 }
