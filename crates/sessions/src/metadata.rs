@@ -12,7 +12,7 @@ use crate::record;
 const MAX_METADATA: u64 = 1 << 20;
 
 /// A summary, and the length of the log that it is of: another length means that it lags behind.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Metadata {
     #[serde(flatten)]
     pub(crate) summary: SessionSummary,
@@ -25,7 +25,14 @@ impl Metadata {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "damaged");
         let body =
             bytes.strip_suffix(b"\n").and_then(|line| record::unseal(line).ok()).ok_or_else(damaged)?;
-        Ok(serde_json::from_slice(&[body, b"}"].concat())?)
+        // Twice over is faster than once with `flatten`, which keeps every field aside first.
+        #[derive(Deserialize)]
+        struct Length {
+            log_bytes: u64,
+        }
+        let json = [body, b"}"].concat();
+        let Length { log_bytes } = serde_json::from_slice(&json)?;
+        Ok(Self { summary: serde_json::from_slice(&json)?, log_bytes })
     }
 
     pub(crate) fn save(&self, dir: &Path) -> io::Result<()> {
