@@ -58,6 +58,8 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     Ok(outcome.exit())
 }
 
+const SIGXFSZ: i32 = 25;
+
 /// Sends the prompt and follows the session until its turn is over.
 async fn converse(
     client: &dyn Client,
@@ -68,6 +70,8 @@ async fn converse(
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
     let mut interrupts = Interrupts::new()?;
+    // By default a limit on the size of files ends the process; we would rather say that there is no space.
+    let _limit = signal(SignalKind::from_raw(SIGXFSZ))?;
     let mut events = client.events(session.clone(), after).await?;
     if after > 0 {
         output.event(first_event(client, session).await?.as_ref())?;
