@@ -4,6 +4,7 @@
 //! waits at the other end of a pipe that the system closes with us, whatever we died of.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -57,6 +58,11 @@ impl Scratch {
         &self.path
     }
 
+    /// Has one more folder removed with this one.
+    pub(crate) fn remove_too(&mut self, folder: &Path) {
+        self.order("folder", folder.display());
+    }
+
     /// Starts a process in a group of its own, which does not outlive this chore.
     pub(crate) fn start(&mut self, command: &mut Command) -> std::io::Result<Child> {
         let child = command.process_group(0).spawn()?;
@@ -84,10 +90,10 @@ impl Scratch {
         self.forget(child);
     }
 
-    fn order(&mut self, verb: &str, id: u32) {
+    fn order(&mut self, verb: &str, what: impl Display) {
         if let Some(orders) = &mut self.orders {
             // A janitor that somebody killed leaves us with our own ways to clean up.
-            let _ = writeln!(orders, "{verb} {id}");
+            let _ = writeln!(orders, "{verb} {what}");
         }
     }
 }
@@ -104,15 +110,18 @@ impl Drop for Scratch {
 /// The janitor: notes what there is until the pipe closes, then ends and removes all of it.
 pub(crate) fn janitor(arguments: &[String]) -> Result<(), Failure> {
     let folder = arguments.first().ok_or_else(|| Failure::new("a janitor needs a folder"))?;
+    let mut folders = vec![PathBuf::from(folder)];
     let (mut groups, mut processes) = (BTreeSet::new(), BTreeSet::new());
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let Some((verb, id)) = line.split_once(' ') else { continue };
-        let Ok(id) = id.parse::<u32>() else { continue };
-        match verb {
-            "group" => drop(groups.insert(id)),
-            "process" => drop(processes.insert(id)),
-            _ => drop((groups.remove(&id), processes.remove(&id))),
+        let Some((verb, what)) = line.split_once(' ') else { continue };
+        let id = what.parse::<u32>().ok();
+        match (verb, id) {
+            ("folder", _) => folders.push(PathBuf::from(what)),
+            ("group", Some(id)) => drop(groups.insert(id)),
+            ("process", Some(id)) => drop(processes.insert(id)),
+            (_, Some(id)) => drop((groups.remove(&id), processes.remove(&id))),
+            (_, None) => {}
         }
     }
     for group in &groups {
@@ -128,12 +137,14 @@ pub(crate) fn janitor(arguments: &[String]) -> Result<(), Failure> {
             }
         }
     }
-    // What was killed a moment ago may still have written a file in between.
-    for _ in 0..20 {
-        if fs::remove_dir_all(folder).is_ok() || !Path::new(folder).exists() {
-            break;
+    for folder in &folders {
+        // What was killed a moment ago may still have written a file in between.
+        for _ in 0..20 {
+            if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(50));
         }
-        thread::sleep(Duration::from_millis(50));
     }
     Ok(())
 }

