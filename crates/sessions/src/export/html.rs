@@ -196,7 +196,7 @@ impl Page<'_> {
             escape(&right),
             words::sign(call.status),
             escape(&call.name),
-            escape(&call.title)
+            escape(words::after_name(call))
         )?;
         let input = match &call.input {
             serde_json::Value::String(text) => text.clone(),

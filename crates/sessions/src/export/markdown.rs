@@ -97,7 +97,7 @@ fn write_tool(call: &ToolCall, result: Option<&ToolCallUpdate>, out: &mut dyn Wr
     let time = result.and_then(|result| result.duration_ms).map(words::duration);
     let right: Vec<&str> =
         [summary, time.as_deref().unwrap_or_default()].into_iter().filter(|s| !s.is_empty()).collect();
-    let title = format!("{} {} {}", words::sign(call.status), call.name, call.title);
+    let title = format!("{} {} {}", words::sign(call.status), call.name, words::after_name(call));
     let heading = if right.is_empty() { title } else { format!("{title} — {}", right.join(" · ")) };
     writeln!(out, "<details><summary>{}</summary>\n", tagless(&heading))?;
     let input = serde_json::to_string_pretty(&call.input)?;

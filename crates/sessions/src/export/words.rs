@@ -1,6 +1,6 @@
 //! Numbers and outcomes in words, the same in every format.
 
-use protocol::{PermissionAnswer, PermissionOutcome, Stop, StopCause, Timestamp, ToolStatus, TurnEnd, Usage};
+use protocol::{PermissionAnswer, PermissionOutcome, Stop, StopCause, Timestamp, ToolCall, ToolStatus, TurnEnd, Usage};
 
 pub(super) fn sign(status: ToolStatus) -> &'static str {
     match status {
@@ -8,6 +8,11 @@ pub(super) fn sign(status: ToolStatus) -> &'static str {
         ToolStatus::Failed => "✗",
         ToolStatus::Pending | ToolStatus::InProgress => "●",
     }
+}
+
+/// A call's title, without the tool's name where it begins with it: the name stands before it.
+pub(super) fn after_name(call: &ToolCall) -> &str {
+    call.title.strip_prefix(call.name.as_str()).map_or(call.title.as_str(), str::trim_start)
 }
 
 pub(super) fn duration(millis: u64) -> String {
