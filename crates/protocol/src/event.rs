@@ -84,8 +84,10 @@ events! {
     Permission(PermissionAnswer) = "permission",
     FileRead(FileRead) = "file_read",
     FileWrite(FileWrite) = "file_write",
+    Verbatim(Verbatim) = "verbatim",
     Usage(UsageReport) = "usage",
     Retry(Retry) = "retry",
+    Route(Route) = "route",
     Mode(ModeChanged) = "mode",
     Model(ModelChanged) = "model",
     Agent(AgentChanged) = "agent",
@@ -194,12 +196,40 @@ pub struct FileWrite {
     pub blob: Option<BlobRef>,
 }
 
+/// What a provider wants back, unchanged, together with the step that it belongs to: signatures of thoughts, thoughts
+/// that only it can read. Without meaning to anybody else, and of use to the same model only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Verbatim {
+    pub model: ModelRef,
+    pub items: Vec<VerbatimItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct VerbatimItem {
+    /// The place among the thoughts, texts and calls of the step, in order.
+    pub at: u32,
+    /// It is a block of its own that nobody sees, and not a part of one that is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub hidden: bool,
+    #[ts(type = "unknown")]
+    pub data: Value,
+}
+
 /// A call to a model failed and is tried again after a wait.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Retry {
     pub attempt: u32,
     #[ts(type = "number")]
     pub wait_ms: u64,
+    pub reason: String,
+}
+
+/// Another model answers from here on than the one that was asked, because that one failed or can not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Route {
+    pub from: ModelRef,
+    pub to: ModelRef,
     pub reason: String,
 }
 

@@ -1,8 +1,8 @@
 //! What an agent says while it works on a turn.
 
 use crate::{
-    Chunk, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan, Retract, Retry, Stop, StopCause,
-    ToolCall, ToolCallUpdate, UsageReport,
+    Chunk, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan, Retract, Retry, Route, Stop, StopCause,
+    ToolCall, ToolCallUpdate, UsageReport, Verbatim,
 };
 
 /// One step of an agent's stream, in the words of the Agent Client Protocol. The session records each as an event.
@@ -20,8 +20,10 @@ pub enum Update {
     Plan(Plan),
     FileRead(FileRead),
     FileWrite(FileWrite),
+    Verbatim(Verbatim),
     Usage(UsageReport),
     Retry(Retry),
+    Route(Route),
     Notice(Notice),
     Error(ErrorInfo),
     Done { stop: Stop, cause: Option<StopCause> },

@@ -11,8 +11,8 @@ use ts_rs::TS;
 
 use crate::{
     AgentId, CallId, Content, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode, ModelRef, Notice,
-    PermissionRequest, Plan, Retry, SessionId, Stop, StopCause, Timestamp, ToolCall, ToolCallUpdate, TurnId,
-    Usage,
+    PermissionRequest, Plan, Retry, Route, SessionId, Stop, StopCause, Timestamp, ToolCall, ToolCallUpdate,
+    TurnId, Usage,
 };
 
 mod fold;
@@ -118,6 +118,7 @@ pub enum ItemBody {
         result: Option<Box<ToolCallUpdate>>,
     },
     Retry(Retry),
+    Route(Route),
     Notice(Notice),
     Error(ErrorInfo),
     TurnEnd {

@@ -139,6 +139,9 @@ impl Conversation {
             EventBody::Mode(changed) => Body::Changed(format!("mode: {}", changed.mode.as_str())),
             EventBody::Model(changed) => Body::Changed(format!("model: {}", changed.model)),
             EventBody::Agent(changed) => Body::Changed(format!("agent: {}", changed.agent)),
+            EventBody::Route(route) => {
+                Body::Changed(format!("{} instead of {}: {}", route.to, route.from, route.reason))
+            }
             EventBody::Repair(repair) => Body::Repaired { bytes: repair.bytes },
             EventBody::TurnEnd(end) => {
                 // Nothing of a turn that is over gets longer.
@@ -150,7 +153,8 @@ impl Conversation {
             EventBody::TurnStart(_)
             | EventBody::Retract(_)
             | EventBody::FileRead(_)
-            | EventBody::FileWrite(_) => {
+            | EventBody::FileWrite(_)
+            | EventBody::Verbatim(_) => {
                 return;
             }
             EventBody::Usage(_) | EventBody::Title(_) | EventBody::SessionEnd(_) | EventBody::Other(_) => {

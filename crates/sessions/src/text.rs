@@ -25,6 +25,7 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         EventBody::FileRead(file) => file.path.clone(),
         EventBody::FileWrite(file) => file.path.clone(),
         EventBody::Retry(retry) => retry.reason.clone(),
+        EventBody::Route(route) => route.reason.clone(),
         EventBody::Title(changed) => changed.title.clone(),
         EventBody::Notice(notice) => notice.text.clone(),
         EventBody::Error(error) => error.message.clone(),
@@ -37,9 +38,11 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         EventBody::TurnStart(_) | EventBody::TurnEnd(_) | EventBody::MessageEnd(_) | EventBody::Usage(_) => {
             String::new()
         }
-        EventBody::Mode(_) | EventBody::Model(_) | EventBody::Agent(_) | EventBody::Repair(_) => {
-            String::new()
-        }
+        EventBody::Verbatim(_)
+        | EventBody::Mode(_)
+        | EventBody::Model(_)
+        | EventBody::Agent(_)
+        | EventBody::Repair(_) => String::new(),
     }
 }
 

@@ -114,6 +114,10 @@ impl Text {
                 let wait = duration(retry.wait_ms);
                 self.whisper(&format!("trying again in {wait}: {}", one_line(&retry.reason, 200)));
             }
+            EventBody::Route(route) => {
+                let reason = one_line(&route.reason, 200);
+                tell_warning(&format!("`{}` answers instead of `{}`: {reason}", route.to, route.from));
+            }
             EventBody::Notice(notice) if notice.level == NoticeLevel::Warning => {
                 tell_warning(&plain(&notice.text))
             }

@@ -138,6 +138,10 @@ impl Screen {
                     format!("trying again in {}: {}", duration(retry.wait_ms), one_line(&retry.reason, 100));
                 self.line(&style.faint(&text));
             }
+            EventBody::Route(route) => {
+                let text = format!("{} instead of {}: {}", route.to, route.from, one_line(&route.reason, 100));
+                self.line(&style.warning(&text));
+            }
             EventBody::Notice(notice) => self.line(&style.faint(&one_line(&notice.text, 200))),
             EventBody::Error(error) => {
                 self.line(&format!("{} {}", style.danger("error:"), one_line(&error.message, 400)));

@@ -132,6 +132,8 @@ impl Turn {
             Update::FileRead(read) => EventBody::FileRead(read),
             Update::FileWrite(write) => EventBody::FileWrite(write),
             Update::Retry(retry) => EventBody::Retry(retry),
+            Update::Verbatim(verbatim) => EventBody::Verbatim(verbatim),
+            Update::Route(route) => EventBody::Route(route),
             Update::Notice(notice) => EventBody::Notice(notice),
             Update::Error(error) => EventBody::Error(error),
         })

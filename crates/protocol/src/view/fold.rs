@@ -19,7 +19,8 @@ impl SessionView {
         self.updated = event.ts;
         match &event.body {
             EventBody::SessionStart(_) | EventBody::MessageEnd(_) | EventBody::FileRead(_) => {}
-            EventBody::FileWrite(_) | EventBody::Repair(_) | EventBody::Other(_) => {}
+            EventBody::FileWrite(_) | EventBody::Verbatim(_) | EventBody::Repair(_) | EventBody::Other(_) => {
+            }
             EventBody::UserPrompt(prompt) => {
                 if self.title.is_empty() {
                     self.title = title_from(&prompt_text(&prompt.content));
@@ -65,6 +66,7 @@ impl SessionView {
             EventBody::Agent(changed) => self.agent = changed.agent.clone(),
             EventBody::Title(changed) => self.title = changed.title.clone(),
             EventBody::Retry(retry) => self.push(event, ItemBody::Retry(retry.clone())),
+            EventBody::Route(route) => self.push(event, ItemBody::Route(route.clone())),
             EventBody::Notice(notice) => self.push(event, ItemBody::Notice(notice.clone())),
             EventBody::Error(error) => self.push(event, ItemBody::Error(error.clone())),
             EventBody::TurnEnd(end) => {
@@ -189,7 +191,7 @@ fn weight(body: &ItemBody) -> u64 {
             };
             input as u64 + result.as_deref().map_or(0, update_weight)
         }
-        ItemBody::Retry(_) | ItemBody::TurnEnd { .. } => 0,
+        ItemBody::Retry(_) | ItemBody::Route(_) | ItemBody::TurnEnd { .. } => 0,
         ItemBody::Notice(notice) => notice.text.len() as u64,
         ItemBody::Error(error) => error.message.len() as u64,
     }

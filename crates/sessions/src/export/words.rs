@@ -1,6 +1,8 @@
 //! Numbers and outcomes in words, the same in every format.
 
-use protocol::{PermissionAnswer, PermissionOutcome, Stop, StopCause, Timestamp, ToolCall, ToolStatus, TurnEnd, Usage};
+use protocol::{
+    PermissionAnswer, PermissionOutcome, Stop, StopCause, Timestamp, ToolCall, ToolStatus, TurnEnd, Usage,
+};
 
 pub(super) fn sign(status: ToolStatus) -> &'static str {
     match status {

@@ -57,7 +57,7 @@ hint?: string, };
 /**
  * What an event says, by type.
  */
-export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
 
 export type FileRead = { path: string, bytes: number, call?: CallId, };
 
@@ -92,7 +92,7 @@ seq: number, ts: Timestamp, turn?: TurnId, } & ({ "item": "prompt", content: Arr
 /**
  * Nothing more comes.
  */
-done: boolean, } | { "item": "thought", message: MessageId, text: string, done: boolean, } | { "item": "tool", call: ToolCall, result?: ToolCallUpdate, } | { "item": "retry" } & Retry | { "item": "notice" } & Notice | { "item": "error" } & ErrorInfo | { "item": "turn_end", stop: Stop, cause?: StopCause, duration_ms: number, });
+done: boolean, } | { "item": "thought", message: MessageId, text: string, done: boolean, } | { "item": "tool", call: ToolCall, result?: ToolCallUpdate, } | { "item": "retry" } & Retry | { "item": "route" } & Route | { "item": "notice" } & Notice | { "item": "error" } & ErrorInfo | { "item": "turn_end", stop: Stop, cause?: StopCause, duration_ms: number, });
 
 /**
  * Bounds on one turn. A child turn's are drawn from its parent's.
@@ -262,6 +262,11 @@ export type Retract = { message: MessageId, reason: string, };
  * A call to a model failed and is tried again after a wait.
  */
 export type Retry = { attempt: number, wait_ms: number, reason: string, };
+
+/**
+ * Another model answers from here on than the one that was asked, because that one failed or can not.
+ */
+export type Route = { from: ModelRef, to: ModelRef, reason: string, };
 
 export type SessionEnd = { reason: string, };
 
@@ -436,5 +441,21 @@ export type UserPrompt = { content: Array<Content>,
  * Chosen by the front end, so that a prompt sent twice runs once.
  */
 key?: string, };
+
+/**
+ * What a provider wants back, unchanged, together with the step that it belongs to: signatures of thoughts, thoughts
+ * that only it can read. Without meaning to anybody else, and of use to the same model only.
+ */
+export type Verbatim = { model: ModelRef, items: Array<VerbatimItem>, };
+
+export type VerbatimItem = { 
+/**
+ * The place among the thoughts, texts and calls of the step, in order.
+ */
+at: number, 
+/**
+ * It is a block of its own that nobody sees, and not a part of one that is there.
+ */
+hidden?: boolean, data: unknown, };
 
 export type ViewStatus = "idle" | "running" | "waiting" | "ended";
