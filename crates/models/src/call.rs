@@ -14,9 +14,9 @@ use crate::error::{Waiting, classify, html_title, looks_like_html};
 use crate::model::{EventStream, Model, ModelInfo};
 use crate::retry::retry_after;
 use crate::sse::{SseDecoder, SseError};
-use crate::wire::openai_chat::{self, Quirks};
-use crate::wire::{Decode, Events, Progress};
-use crate::{CallError, ModelEvent, Prices, Request, Secret};
+use crate::tokens::{TokenRatio, request_weight};
+use crate::wire::{Ask, Decode, Events, Format, Progress, Quirks};
+use crate::{CallError, ModelEvent, Request, Secret};
 
 /// How long a call may wait, for each thing it waits for. There is no limit on the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,9 +68,12 @@ const AFTER_DONE: Duration = Duration::from_millis(100);
 const BATCH: usize = 64 << 10;
 
 /// Where a model is and how it is asked.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) provider: String,
+    pub(crate) format: &'static dyn Format,
+    /// Whose data the provider's own data is.
+    pub(crate) origin: String,
     /// The name that the provider knows.
     pub(crate) model: String,
     pub(crate) base: Url,
@@ -79,14 +82,13 @@ pub(crate) struct Target {
     pub(crate) quirks: Quirks,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: AnswerLimits,
-    pub(crate) prices: Option<Prices>,
+    pub(crate) info: ModelInfo,
+    pub(crate) ratio: Arc<TokenRatio>,
 }
 
 /// A model behind a provider's HTTP API. Each stream is one attempt.
-#[derive(Debug)]
 pub(crate) struct HttpModel {
     pub(crate) id: ModelRef,
-    pub(crate) info: ModelInfo,
     pub(crate) target: Arc<Target>,
 }
 
@@ -96,7 +98,11 @@ impl Model for HttpModel {
     }
 
     fn info(&self) -> &ModelInfo {
-        &self.info
+        &self.target.info
+    }
+
+    fn estimate(&self, request: &Request) -> u64 {
+        self.target.ratio.request(request)
     }
 
     fn stream(&self, request: Request) -> EventStream {
@@ -160,9 +166,8 @@ impl Target {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         // A compressed stream comes in lumps and can unfold to any size.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if let Some(key) = &self.key {
-            headers.insert(net::header::AUTHORIZATION, bearer(key).ok_or_else(|| self.bad_key())?);
-        }
+        let authorized = self.format.authorize(self.key.as_ref(), &self.quirks, &mut headers);
+        authorized.ok_or_else(|| self.bad_key())?;
         Ok(headers)
     }
 
@@ -196,28 +201,33 @@ impl Target {
     }
 }
 
-/// The header that carries a key, marked so that no log shows it.
+/// The header that carries a token, marked so that no log shows it.
 pub(crate) fn bearer(key: &Secret) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.reveal())).ok()?;
+    sensitive(&format!("Bearer {}", key.reveal()))
+}
+
+/// The header that carries a key and nothing else.
+pub(crate) fn plain(key: &Secret) -> Option<HeaderValue> {
+    sensitive(key.reveal())
+}
+
+fn sensitive(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-/// An address below another. A query stays where it is: some gateways want their version there.
-fn below(base: &Url, path: &[&str]) -> Url {
-    let mut url = base.clone();
-    // Addresses of http always have a path.
-    if let Ok(mut segments) = url.path_segments_mut() {
-        segments.pop_if_empty().extend(path);
-    }
-    url
-}
-
 async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
-    let body = openai_chat::body(&target.model, &request, &target.quirks);
+    let body = target.format.body(&Ask {
+        model: &target.model,
+        origin: &target.origin,
+        request: &request,
+        quirks: &target.quirks,
+        info: &target.info,
+    });
     let sent = target
         .client()?
-        .post(below(&target.base, &["chat", "completions"]))
+        .post(target.format.address(&target.base, &target.model))
         .headers(target.headers()?)
         .body(body)
         .send();
@@ -249,7 +259,8 @@ async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError
     };
     Ok(Reading {
         sse: SseDecoder::new(target.limits.frame),
-        decoder: Box::new(openai_chat::Decoder::new(&target.provider)),
+        decoder: target.format.decoder(&target.provider, &target.origin),
+        weight: request_weight(&request),
         events: Events::default(),
         ready: Vec::new().into_iter(),
         outcome: None,
@@ -291,6 +302,8 @@ struct Reading {
     /// How it ended, to be told after `ready`.
     outcome: Option<Result<(), CallError>>,
     received: usize,
+    /// What the prompt was estimated as, to learn from what is counted.
+    weight: f64,
 }
 
 enum Form {
@@ -307,11 +320,10 @@ impl Reading {
             self.outcome = Some(Err(error));
         }
         let mut events = self.events.take();
-        if let Some(prices) = &self.target.prices {
-            for event in &mut events {
-                if let ModelEvent::Usage(usage) = event {
-                    usage.cost_usd = Some(prices.cost(usage));
-                }
+        for event in &mut events {
+            if let ModelEvent::Usage(usage) = event {
+                usage.cost_usd = self.target.info.prices.map(|prices| prices.cost(usage));
+                self.target.ratio.learn(self.weight, usage.input);
             }
         }
         self.ready = events.into_iter();
@@ -433,6 +445,3 @@ impl Reading {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

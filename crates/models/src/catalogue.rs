@@ -3,7 +3,7 @@
 mod probe;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use net::Url;
 use net::header::{HeaderMap, HeaderName, HeaderValue};
@@ -13,6 +13,7 @@ pub use probe::{LocalServer, PROBE_TIMEOUT, probe_local};
 
 use crate::call::{AnswerLimits, HttpModel, Target};
 use crate::provider::{KNOWN, known};
+use crate::tokens::TokenRatio;
 use crate::{Model, ModelConfig, ProviderConfig, RetryPolicy, Retrying, Secret, Wire};
 
 /// The providers that a person configured, those that we know, and the keys in the environment.
@@ -21,6 +22,8 @@ pub struct Catalogue {
     environment: Box<Lookup>,
     retry: RetryPolicy,
     limits: AnswerLimits,
+    /// What each model taught about its tokens, so that it stays known when the model is resolved again.
+    ratios: Mutex<BTreeMap<String, Arc<TokenRatio>>>,
 }
 
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
@@ -67,6 +70,7 @@ impl Catalogue {
             environment: Box::new(environment),
             retry: RetryPolicy::default(),
             limits: AnswerLimits::default(),
+            ratios: Mutex::default(),
         }
     }
 
@@ -95,10 +99,9 @@ impl Catalogue {
         };
         let described = config.models.get(model).cloned().unwrap_or_default();
         let retries = config.retries.unwrap_or(self.retry.retries);
-        let info = described.info();
         let target = self.target(provider, model, &config, &described)?;
         let id = ModelRef::new(format!("{provider}/{model}"));
-        let http = HttpModel { id, info, target: Arc::new(target) };
+        let http = HttpModel { id, target: Arc::new(target) };
         Ok(Arc::new(Retrying::new(Arc::new(http), RetryPolicy { retries, ..self.retry.clone() })))
     }
 
@@ -172,9 +175,9 @@ impl Catalogue {
     ) -> Result<Target, ResolveError> {
         let bad = |what: String| ResolveError::BadConfig { provider: provider.to_owned(), what };
         let wire = config.wire.unwrap_or(Wire::OpenaiChat);
-        if !crate::wire::ALL.contains(&wire) {
+        let Some(format) = wire.format() else {
             return Err(ResolveError::UnsupportedWire { provider: provider.to_owned(), wire });
-        }
+        };
         let base = config.base_url.as_deref().ok_or_else(|| bad("base_url is missing".to_owned()))?;
         let base: Url = base.parse().map_err(|error| bad(format!("base_url is no address: {error}")))?;
         if !matches!(base.scheme(), "http" | "https") {
@@ -195,8 +198,14 @@ impl Catalogue {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
+        let ratio = {
+            let mut ratios = self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
+            ratios.entry(format!("{provider}/{model}")).or_default().clone()
+        };
         Ok(Target {
             provider: provider.to_owned(),
+            format,
+            origin: wire.origin(provider),
             model: described.id.clone().unwrap_or_else(|| model.to_owned()),
             base,
             key,
@@ -204,7 +213,8 @@ impl Catalogue {
             quirks: config.quirks.clone().unwrap_or_default(),
             timeouts: config.timeouts.timeouts(),
             limits: self.limits.clone(),
-            prices: described.info().prices,
+            info: described.info(),
+            ratio,
         })
     }
 }

@@ -132,6 +132,7 @@ struct Complaint {
     /// Type, code and status words, in one string to search.
     words: String,
     context: Option<u32>,
+    retry_after: Option<Duration>,
 }
 
 impl Complaint {
@@ -145,13 +146,18 @@ impl Complaint {
         }
         let message = ["message", "detail", "msg"].iter().find_map(|key| error.get(key)?.as_str());
         let words = ["type", "code", "status"].iter().filter_map(|key| error.get(key)?.as_str());
-        let words: Vec<_> = words.collect();
+        // Gemini puts what is wrong with a key, and how long to wait, into a list of details.
+        let details = || error.get("details").and_then(Value::as_array).into_iter().flatten();
+        let reasons = details().filter_map(|detail| detail.get("reason")?.as_str());
+        let words: Vec<_> = words.chain(reasons).collect();
+        let delay = details().find_map(|detail| detail.get("retryDelay")?.as_str()).and_then(delay);
         if message.is_none() && words.is_empty() {
             return None;
         }
         let message = clean(message.unwrap_or(&words.join(" ")));
+        let retry_after = delay.or_else(|| delay_in(&message));
         let context = error.get("n_ctx").and_then(Value::as_u64).and_then(|limit| u32::try_from(limit).ok());
-        Some(Self { message, words: words.join(" ").to_ascii_lowercase(), context })
+        Some(Self { message, words: words.join(" ").to_ascii_lowercase(), context, retry_after })
     }
 }
 
@@ -166,10 +172,11 @@ pub(crate) fn classify(
     let provider = provider.to_owned();
     let complaint = Complaint::read(body);
     let is_json = complaint.is_some();
-    let Complaint { message, words, context } = complaint.unwrap_or_else(|| Complaint {
+    let Complaint { message, words, context, retry_after: asked } = complaint.unwrap_or_else(|| Complaint {
         message: if looks_like_html(body) { html_title(body) } else { clean(body) },
         ..Complaint::default()
     });
+    let retry_after = retry_after.or(asked);
     let message = match (message.is_empty(), status) {
         (true, Some(status)) => format!("status {status}"),
         (true, None) => "an error without a message".to_owned(),
@@ -190,6 +197,9 @@ pub(crate) fn classify(
     if says(&["content_filter", "content_policy", "content management policy"]) {
         return CallError::Refused { provider, message };
     }
+    if says(&["api_key_invalid", "api key not valid", "api key expired"]) {
+        return CallError::BadCredential { provider, message };
+    }
     match status {
         Some(401 | 403) => CallError::BadCredential { provider, message },
         Some(429) => CallError::RateLimited { provider, retry_after, message },
@@ -205,15 +215,24 @@ pub(crate) fn classify(
         None if says(&["rate_limit", "rate limit", "resource_exhausted"]) => {
             CallError::RateLimited { provider, retry_after, message }
         }
-        None if says(&["authentication", "invalid_api_key", "unauthenticated"]) => {
+        None if says(&[
+            "authentication",
+            "invalid_api_key",
+            "unauthenticated",
+            "permission_error",
+            "permission_denied",
+        ]) =>
+        {
             CallError::BadCredential { provider, message }
         }
-        None if says(&["invalid_request"]) => CallError::CallerMistake { provider, status: 200, message },
+        None if says(&["invalid_request", "invalid_argument", "invalid_prompt", "not_found"]) => {
+            CallError::CallerMistake { provider, status: 200, message }
+        }
         None => CallError::Overloaded { provider, retry_after, message },
     }
 }
 
-const TOO_LONG: [&str; 8] = [
+const TOO_LONG: [&str; 11] = [
     "context_length_exceeded",
     "exceed_context_size",
     "maximum context length",
@@ -222,6 +241,9 @@ const TOO_LONG: [&str; 8] = [
     "context window",
     "token count exceeds",
     "input token count",
+    "exceed context limit",
+    "request_too_large",
+    "input is too long",
 ];
 
 /// The largest number that the message calls a limit of tokens: `maximum context length is 8192 tokens`.
@@ -232,6 +254,29 @@ fn limit_in(message: &str) -> Option<u32> {
         let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
         digits.replace(',', "").parse().ok()
     })
+}
+
+/// `34.07s`, as protocol buffers write it.
+fn delay(text: &str) -> Option<Duration> {
+    let seconds = text.strip_suffix('s')?.parse::<f64>().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// `Please try again in 11.054s.`, also in milliseconds, and with minutes before them.
+fn delay_in(message: &str) -> Option<Duration> {
+    let (_, rest) = message.split_once("try again in ")?;
+    let word = rest.split_whitespace().next()?.trim_end_matches(['.', ',']);
+    let (minutes, word) = match word.split_once('m') {
+        Some((minutes, rest)) if !rest.starts_with('s') && minutes.parse::<u32>().is_ok() => {
+            (minutes.parse::<u32>().unwrap_or_default(), rest)
+        }
+        _ => (0, word),
+    };
+    let seconds = match word.strip_suffix("ms") {
+        Some(milliseconds) => milliseconds.parse::<f64>().ok()? / 1000.0,
+        None => word.strip_suffix('s')?.parse::<f64>().ok()?,
+    };
+    Duration::try_from_secs_f64(seconds + f64::from(minutes) * 60.0).ok()
 }
 
 pub(crate) fn looks_like_html(body: &str) -> bool {

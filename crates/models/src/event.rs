@@ -20,7 +20,7 @@ pub enum ModelEvent {
     /// What the answer cost, once, before the stop.
     Usage(Usage),
     /// The answer is complete; the last event.
-    Stop(StopReason),
+    Stop(Ending),
     /// The answer failed and is asked for anew after `wait`: drop all of it that you have. `shown` says whether there
     /// was anything.
     Restart { attempt: u32, reason: String, wait: Duration, shown: bool },
@@ -48,10 +48,34 @@ pub enum StopReason {
     Other(String),
 }
 
+/// How a complete answer ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    pub reason: StopReason,
+    /// What the provider wants back verbatim with the next request, in the order of blocks. It comes last because only
+    /// a complete answer is sent back with it. Whoever keeps answers keeps this too.
+    pub replay: Vec<Replay>,
+}
+
+/// A provider's own data for one block of its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replay {
+    /// The block that it belongs to. One that never began has nothing to show, and its place is in this order.
+    pub index: usize,
+    pub data: Value,
+}
+
+impl From<StopReason> for Ending {
+    fn from(reason: StopReason) -> Self {
+        Self { reason, replay: Vec::new() }
+    }
+}
+
 /// Adds up events to a message. Feed it everything: a restart empties it.
 #[derive(Debug, Default)]
 pub struct Answer {
     blocks: Vec<(usize, BlockKind, String)>,
+    replay: Vec<Replay>,
     pub usage: Usage,
     pub stop: Option<StopReason>,
 }
@@ -68,7 +92,10 @@ impl Answer {
             }
             ModelEvent::BlockEnd { .. } => {}
             ModelEvent::Usage(usage) => self.usage = *usage,
-            ModelEvent::Stop(reason) => self.stop = Some(reason.clone()),
+            ModelEvent::Stop(ending) => {
+                self.stop = Some(ending.reason.clone());
+                self.replay.clone_from(&ending.replay);
+            }
             ModelEvent::Restart { .. } => *self = Self::default(),
         }
     }
@@ -80,15 +107,31 @@ impl Answer {
     }
 
     /// The blocks so far, for [`crate::Message::assistant`]. Arguments that are not JSON become a string.
-    pub fn into_blocks(self) -> Vec<Block> {
-        let blocks = self.blocks.into_iter().map(|(_, kind, text)| match kind {
-            BlockKind::Text => Block::Text(text),
-            BlockKind::Thinking => Block::Thinking { text, replay: None },
-            BlockKind::ToolCall { id, name } => {
-                Block::ToolCall(ToolCall { id, name, arguments: arguments(text) })
+    pub fn into_blocks(mut self) -> Vec<Block> {
+        // Providers may begin a block late that stands early.
+        self.blocks.sort_by_key(|(index, ..)| *index);
+        self.replay.sort_by_key(|replay| replay.index);
+        let mut replays = self.replay.into_iter().peekable();
+        let mut blocks = Vec::with_capacity(self.blocks.len());
+        for (index, kind, text) in self.blocks {
+            while let Some(hidden) = replays.next_if(|replay| replay.index < index) {
+                blocks.push(Block::Replay(hidden.data));
             }
-        });
-        blocks.collect()
+            let own = replays.next_if(|replay| replay.index == index).map(|replay| replay.data);
+            match kind {
+                BlockKind::Thinking => blocks.push(Block::Thinking { text, replay: own }),
+                BlockKind::Text => {
+                    blocks.push(Block::Text(text));
+                    blocks.extend(own.map(Block::Replay));
+                }
+                BlockKind::ToolCall { id, name } => {
+                    blocks.push(Block::ToolCall(ToolCall { id, name, arguments: arguments(text) }));
+                    blocks.extend(own.map(Block::Replay));
+                }
+            }
+        }
+        blocks.extend(replays.map(|hidden| Block::Replay(hidden.data)));
+        blocks
     }
 }
 

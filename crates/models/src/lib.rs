@@ -9,7 +9,9 @@
 //! Start reading at `model.rs`, then `call.rs`.
 
 mod message;
+mod reasoning;
 mod request;
+mod schema;
 
 mod event;
 mod model;
@@ -21,6 +23,7 @@ mod secret;
 mod call;
 mod retry;
 mod sse;
+mod tokens;
 mod wire;
 
 mod catalogue;
@@ -29,14 +32,14 @@ mod provider;
 pub use call::{AnswerLimits, Timeouts};
 pub use catalogue::{Catalogue, LocalServer, PROBE_TIMEOUT, ResolveError, probe_local};
 pub use error::{CallError, Waiting};
-pub use event::{Answer, BlockKind, ModelEvent, StopReason};
+pub use event::{Answer, BlockKind, Ending, ModelEvent, Replay, StopReason};
 pub use message::{Block, ImageData, Message, Role, ToolCall, ToolResult};
 pub use model::{Capabilities, EventStream, Model, ModelInfo, Prices};
 pub use provider::{ModelConfig, PriceConfig, ProviderConfig, TimeoutConfig};
-pub use request::{Request, ToolSet, ToolSpec};
+pub use reasoning::{Effort, Reasoning, ReasoningKind};
+pub use request::{OutputSchema, Request, ToolSet, ToolSpec};
 pub use retry::{RetryPolicy, Retrying};
 pub use secret::Secret;
 pub use sse::{FRAME_LIMIT, Frame, SseDecoder, SseError};
-pub use wire::Wire;
-pub use wire::openai_chat::Quirks;
-pub use wire::openai_chat::decode_bytes as decode_openai_chat;
+pub use tokens::TokenRatio;
+pub use wire::{Quirks, Wire, decode_recorded, decode_whole};

@@ -1,5 +1,6 @@
 //! What was said: messages and the blocks they are made of, whichever provider said or hears them.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -26,6 +27,9 @@ pub enum Block {
     },
     ToolCall(ToolCall),
     ToolResult(ToolResult),
+    /// A provider's own data that goes back to it as it came and to nobody else: for the text or call before it, or,
+    /// where that makes no sense to the provider, for itself (a thought that was hidden from us).
+    Replay(Value),
 }
 
 /// A picture in base64.
@@ -63,7 +67,18 @@ pub struct ToolResult {
 pub struct Message {
     role: Role,
     blocks: Vec<Block>,
-    pieces: [OnceLock<Box<str>>; Dialect::COUNT],
+    /// Whether there is a provider's own data, which makes a piece good for that provider only.
+    replays: bool,
+    pieces: [OnceLock<Piece>; Dialect::COUNT],
+    weight: OnceLock<f64>,
+}
+
+/// A serialised form.
+#[derive(Debug, Clone)]
+struct Piece {
+    /// Whom it was made for, if that matters.
+    origin: Option<Box<str>>,
+    text: Box<str>,
 }
 
 /// A way to serialise messages: a wire, or a variant of one. The key of a message's pieces.
@@ -72,15 +87,26 @@ pub(crate) enum Dialect {
     OpenAiChat,
     /// With thoughts sent back.
     OpenAiChatThinking,
+    /// With ids of nine characters.
+    OpenAiChatShortIds,
+    OpenAiChatThinkingShortIds,
+    OpenAiResponses,
+    Anthropic,
+    Gemini,
+    /// With a signature on every step that calls, because this generation refuses calls without.
+    GeminiSigned,
 }
 
 impl Dialect {
-    const COUNT: usize = 2;
+    const COUNT: usize = 8;
 }
 
 impl Message {
     pub fn new(role: Role, blocks: Vec<Block>) -> Arc<Self> {
-        Arc::new(Self { role, blocks, pieces: Default::default() })
+        let replays = blocks
+            .iter()
+            .any(|block| matches!(block, Block::Replay(_) | Block::Thinking { replay: Some(_), .. }));
+        Arc::new(Self { role, blocks, replays, pieces: Default::default(), weight: OnceLock::new() })
     }
 
     pub fn user(text: impl Into<String>) -> Arc<Self> {
@@ -117,15 +143,38 @@ impl Message {
             .filter_map(|block| if let Block::ToolCall(call) = block { Some(call) } else { None })
     }
 
-    /// The serialised form, made the first time.
-    pub(crate) fn piece(&self, dialect: Dialect, make: impl FnOnce(&Self) -> String) -> &str {
-        self.pieces[dialect as usize].get_or_init(|| make(self).into_boxed_str())
+    /// The serialised form for a provider, kept from the first time.
+    pub(crate) fn piece(
+        &self,
+        dialect: Dialect,
+        origin: &str,
+        make: impl Fn(&Self) -> String,
+    ) -> Cow<'_, str> {
+        let piece = self.pieces[dialect as usize].get_or_init(|| Piece {
+            origin: self.replays.then(|| origin.into()),
+            text: make(self).into_boxed_str(),
+        });
+        match &piece.origin {
+            Some(other) if **other != *origin => Cow::Owned(make(self)),
+            _ => Cow::Borrowed(&piece.text),
+        }
+    }
+
+    /// What it counts in an estimate, kept from the first time.
+    pub(crate) fn weight(&self, make: impl FnOnce(&Self) -> f64) -> f64 {
+        *self.weight.get_or_init(|| make(self))
     }
 }
 
 impl Clone for Message {
     fn clone(&self) -> Self {
-        Self { role: self.role, blocks: self.blocks.clone(), pieces: self.pieces.clone() }
+        Self {
+            role: self.role,
+            blocks: self.blocks.clone(),
+            replays: self.replays,
+            pieces: self.pieces.clone(),
+            weight: self.weight.clone(),
+        }
     }
 }
 

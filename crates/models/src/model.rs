@@ -3,6 +3,8 @@
 use futures::stream::BoxStream;
 use protocol::{ModelRef, Usage};
 
+use crate::reasoning::Reasoning;
+use crate::tokens::TokenRatio;
 use crate::{CallError, ModelEvent, Request};
 
 /// The events of one answer. Dropping it aborts the request at once: that is how a call is cancelled.
@@ -17,6 +19,11 @@ pub trait Model: Send + Sync {
     /// Asks. Nothing is sent before the stream is polled. It ends after [`ModelEvent::Stop`] or the first error.
     /// Read it to its end, past the stop: the connection is kept for the next request only then.
     fn stream(&self, request: Request) -> EventStream;
+
+    /// About how many tokens the prompt of a request has, for this model.
+    fn estimate(&self, request: &Request) -> u64 {
+        TokenRatio::default().request(request)
+    }
 }
 
 /// What is known about a model. What is not known is `None`: a model that nobody described still works.
@@ -26,6 +33,7 @@ pub struct ModelInfo {
     pub context: Option<u32>,
     pub max_output: Option<u32>,
     pub capabilities: Capabilities,
+    pub reasoning: Reasoning,
     pub prices: Option<Prices>,
 }
 

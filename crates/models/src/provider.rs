@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::call::Timeouts;
-use crate::wire::openai_chat::Quirks;
+use crate::reasoning::{Reasoning, ReasoningKind};
+use crate::wire::Quirks;
 use crate::{Capabilities, ModelInfo, Prices, Secret, Wire};
 
 /// `[providers.NAME]` of `config.toml`, and equally a file in `providers/`. For a known provider, what is set here
@@ -54,6 +55,12 @@ pub struct ModelConfig {
     pub images: Option<bool>,
     /// Whether it thinks before it answers.
     pub thinking: Option<bool>,
+    /// How its thinking is set: `effort`, `budget`, `level`, `switch` or `none`.
+    pub reasoning: Option<ReasoningKind>,
+    /// The words it knows for how much to think, from least to most, if they are not the usual ones.
+    pub efforts: Vec<String>,
+    /// The fewest and the most tokens that it can think, for `budget`.
+    pub thinking_budget: Option<(u32, u32)>,
     /// What it costs.
     pub prices: Option<PriceConfig>,
 }
@@ -123,6 +130,11 @@ impl ModelConfig {
                 tools: self.tools.unwrap_or(able.tools),
                 images: self.images.unwrap_or(able.images),
                 thinking: self.thinking.unwrap_or(able.thinking),
+            },
+            reasoning: Reasoning {
+                kind: self.reasoning,
+                efforts: self.efforts.clone(),
+                budget: self.thinking_budget,
             },
             prices: self.prices.map(|price| Prices {
                 input: price.input,

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::Message;
+use crate::reasoning::Effort;
+use crate::{Message, Wire};
 
 /// One call to a model. Cloning it copies pointers.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +17,18 @@ pub struct Request {
     /// The most tokens that the answer may have; the provider's own limit without it.
     pub max_output: Option<u32>,
     pub temperature: Option<f32>,
+    /// How much the model may think; the provider's own choice without it.
+    pub reasoning: Option<Effort>,
+    /// The shape that the answer's text must have.
+    pub output_schema: Option<Arc<OutputSchema>>,
+}
+
+/// A shape for the text of an answer, as JSON Schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSchema {
+    /// Letters, digits, `_` and `-`.
+    pub name: String,
+    pub schema: Value,
 }
 
 impl Request {
@@ -38,17 +51,18 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
-/// The tools of a request, in a fixed order and serialised once: their text is the longest part of the prefix that
-/// providers cache, so it must not change by a byte.
+/// The tools of a request, in a fixed order and serialised once for each wire: their text is the longest part of the
+/// prefix that providers cache, so it must not change by a byte.
 #[derive(Debug, Default)]
 pub struct ToolSet {
     specs: Vec<ToolSpec>,
-    openai_chat: OnceLock<Box<str>>,
+    pieces: [OnceLock<Box<str>>; 4],
+    weight: OnceLock<f64>,
 }
 
 impl ToolSet {
     pub fn new(specs: Vec<ToolSpec>) -> Arc<Self> {
-        Arc::new(Self { specs, openai_chat: OnceLock::new() })
+        Arc::new(Self { specs, ..Self::default() })
     }
 
     pub fn specs(&self) -> &[ToolSpec] {
@@ -59,7 +73,16 @@ impl ToolSet {
         self.specs.is_empty()
     }
 
-    pub(crate) fn openai_chat(&self, make: impl FnOnce(&[ToolSpec]) -> String) -> &str {
-        self.openai_chat.get_or_init(|| make(&self.specs).into_boxed_str())
+    /// The tools as a wire wants them, with commas between them.
+    pub(crate) fn piece(&self, wire: Wire, make: impl Fn(&ToolSpec) -> Value) -> &str {
+        self.pieces[wire as usize].get_or_init(|| {
+            let tools: Vec<_> = self.specs.iter().map(|spec| make(spec).to_string()).collect();
+            tools.join(",").into_boxed_str()
+        })
+    }
+
+    /// What they count in an estimate, kept from the first time.
+    pub(crate) fn weight(&self, make: impl FnOnce(&[ToolSpec]) -> f64) -> f64 {
+        *self.weight.get_or_init(|| make(&self.specs))
     }
 }

@@ -68,6 +68,10 @@ impl Model for Retrying {
         self.inner.info()
     }
 
+    fn estimate(&self, request: &Request) -> u64 {
+        self.inner.estimate(request)
+    }
+
     fn stream(&self, request: Request) -> EventStream {
         let run = Run {
             answer: Some(self.inner.stream(request.clone())),

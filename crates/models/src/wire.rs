@@ -1,10 +1,26 @@
 //! The formats that providers speak. Vendors' shapes stay below this module.
 
+pub(crate) mod anthropic;
+pub(crate) mod gemini;
 pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
 
+mod draft;
+mod ids;
+mod loose;
+mod quirks;
+mod write;
+
+use net::Url;
+use net::header::HeaderMap;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use crate::{CallError, ModelEvent};
+pub use quirks::Quirks;
+
+use crate::reasoning::{Effort, ReasoningKind};
+use crate::sse::{SseDecoder, SseError};
+use crate::{CallError, ModelEvent, ModelInfo, Request, Secret};
 
 /// A provider's HTTP format, as `config.toml` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -17,7 +33,12 @@ pub enum Wire {
 }
 
 /// The formats that can be spoken today.
-pub(crate) const ALL: &[Wire] = &[Wire::OpenaiChat];
+pub(crate) const ALL: &[(Wire, &dyn Format)] = &[
+    (Wire::OpenaiChat, &openai_chat::OpenaiChat),
+    (Wire::OpenaiResponses, &openai_responses::OpenaiResponses),
+    (Wire::Anthropic, &anthropic::Anthropic),
+    (Wire::Gemini, &gemini::Gemini),
+];
 
 impl Wire {
     pub fn name(self) -> &'static str {
@@ -28,6 +49,113 @@ impl Wire {
             Self::Gemini => "gemini",
         }
     }
+
+    /// How it is spoken, if it can be today.
+    pub(crate) fn format(self) -> Option<&'static dyn Format> {
+        ALL.iter().find(|(wire, _)| *wire == self).map(|(_, format)| *format)
+    }
+
+    /// Who made a provider's own data: another provider of the same format must not be sent it.
+    pub(crate) fn origin(self, provider: &str) -> String {
+        format!("{}:{provider}", self.name())
+    }
+}
+
+/// A format: how a request is written and an answer is read.
+pub(crate) trait Format: Send + Sync {
+    /// Where a request for this model goes.
+    fn address(&self, base: &Url, model: &str) -> Url;
+
+    /// Adds the headers that the format wants, the key among them. `None` if the key can not be sent.
+    fn authorize(&self, key: Option<&Secret>, quirks: &Quirks, headers: &mut HeaderMap) -> Option<()>;
+
+    /// The JSON of a request, put together from pieces that were serialised before: what never changes first, so that
+    /// each request of a session is the last one with something added.
+    fn body(&self, ask: &Ask<'_>) -> Vec<u8>;
+
+    fn decoder(&self, provider: &str, origin: &str) -> Box<dyn Decode>;
+}
+
+/// What a request is written from.
+pub(crate) struct Ask<'a> {
+    /// The name that the provider knows.
+    pub(crate) model: &'a str,
+    pub(crate) origin: &'a str,
+    pub(crate) request: &'a Request,
+    pub(crate) quirks: &'a Quirks,
+    pub(crate) info: &'a ModelInfo,
+}
+
+impl Ask<'_> {
+    /// How much to think, if someone said so and the model can be told, and in which way.
+    fn effort(&self, usual: ReasoningKind) -> Option<(Effort, ReasoningKind)> {
+        let kind = self.info.reasoning.kind.unwrap_or(usual);
+        let can = self.info.capabilities.thinking && kind != ReasoningKind::None;
+        self.request.reasoning.filter(|_| can).map(|effort| (effort, kind))
+    }
+}
+
+/// Marks data with who made it.
+fn mark(origin: &str, data: Value) -> Value {
+    json!({"from": origin, "data": data})
+}
+
+/// Data that this origin made.
+fn own<'a>(value: &'a Value, origin: &str) -> Option<&'a Value> {
+    (value.get("from")?.as_str()? == origin).then(|| value.get("data")).flatten()
+}
+
+/// An address below another, with the version segment unless the base already ends in it. A query stays where it is:
+/// some gateways want their version there.
+fn below(base: &Url, version: Option<&str>, path: &[&str]) -> Url {
+    let mut url = base.clone();
+    let has_version = version.is_some_and(|version| {
+        let last = base.path().trim_end_matches('/').rsplit('/').next();
+        last.is_some_and(|last| last == version || last == "v1")
+    });
+    // Addresses of http always have a path.
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty();
+        segments.extend(version.filter(|_| !has_version));
+        segments.extend(path);
+    }
+    url
+}
+
+/// Decodes a recorded stream that came in these reads: for replays and for the fuzzer, which have no socket.
+#[doc(hidden)]
+pub fn decode_recorded<'a>(
+    wire: Wire,
+    reads: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<ModelEvent>, CallError> {
+    let format = wire.format().unwrap_or(&openai_chat::OpenaiChat);
+    let mut sse = SseDecoder::default();
+    let mut decoder = format.decoder("replay", &wire.origin("replay"));
+    let mut events = Events::default();
+    let mut list = Vec::new();
+    let plain = |error| match error {
+        SseError::Receiver(error) => error,
+        SseError::FrameTooLarge { limit } => CallError::TooLarge { provider: "replay".to_owned(), limit },
+    };
+    for bytes in reads {
+        sse.push(bytes, |frame| decoder.frame(&frame.event, &frame.data, &mut events)).map_err(plain)?;
+        list.extend(events.take());
+    }
+    sse.finish(|frame| decoder.frame(&frame.event, &frame.data, &mut events)).map_err(plain)?;
+    decoder.end(&mut events)?;
+    list.extend(events.take());
+    Ok(list)
+}
+
+/// Decodes a recorded answer in one piece.
+#[doc(hidden)]
+pub fn decode_whole(wire: Wire, body: &str) -> Result<Vec<ModelEvent>, CallError> {
+    let format = wire.format().unwrap_or(&openai_chat::OpenaiChat);
+    let mut decoder = format.decoder("replay", &wire.origin("replay"));
+    let mut events = Events::default();
+    decoder.whole(body, &mut events)?;
+    decoder.end(&mut events)?;
+    Ok(events.take())
 }
 
 /// Turns the frames of one answer into events.
@@ -89,3 +217,6 @@ impl Events {
         std::mem::take(&mut self.list)
     }
 }
+
+#[cfg(test)]
+mod tests;

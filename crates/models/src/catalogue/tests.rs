@@ -19,9 +19,6 @@ const LOCAL: &str = r#"
     api_key_env = "LOCAL_API_KEY"
     [local.models.small]
     context = 32768
-    [later]
-    wire = "gemini"
-    base_url = "https://example.org"
     [broken]
     base_url = "no address"
 "#;
@@ -62,10 +59,6 @@ fn errors_say_what_to_do() {
     `ollama` does not say which model; it should be `PROVIDER/MODEL`
     hint: name one, such as `ollama/MODEL`
     ");
-    insta::assert_snapshot!(error(&catalogue, "later/m"), @r#"
-    `later` speaks `gemini`, which is not supported yet
-    hint: set wire = "openai-chat" in [providers.later], if the provider offers it
-    "#);
     insta::assert_snapshot!(error(&catalogue, "broken/m"), @"
     the settings of provider `broken` are wrong: base_url is no address: relative URL without a base
     hint: correct [providers.broken] in config.toml

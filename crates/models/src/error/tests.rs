@@ -50,6 +50,31 @@ fn bodies_of_real_providers_are_understood() {
         (500, ""),
         (400, r#"{"error":"model is required"}"#),
         (307, ""),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#,
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000, decrease input length or `max_tokens` and try again"}}"#,
+        ),
+        (
+            413,
+            r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"}}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+        ),
+        (403, r#"{"type":"error","error":{"type":"permission_error","message":"not yours"}}"#),
     ];
     let lines: Vec<_> = cases.iter().map(|(status, body)| named(*status, body)).collect();
     insta::assert_snapshot!(lines.join("\n"));
@@ -67,6 +92,24 @@ fn errors_inside_a_stream_have_no_status() {
         kind(r#"{"error":{"type":"invalid_request_error","message":"x"}}"#),
         CallError::CallerMistake { .. }
     ));
+}
+
+#[test]
+fn how_long_to_wait_is_read_from_bodies() {
+    let wait = |body: &str| classify("p", "", Some(429), None, body).retry_after();
+    let seconds = |seconds| Some(Duration::from_secs_f64(seconds));
+    let details = r#"{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"reason":"RATE"},{"retryDelay":"34.5s"}]}}"#;
+    assert_eq!(wait(details), seconds(34.5));
+    let text = |words: &str| {
+        format!(r#"{{"error":{{"message":"Rate limit reached. Please try again in {words}. Visit"}}}}"#)
+    };
+    assert_eq!(wait(&text("11.054s")), seconds(11.054));
+    assert_eq!(wait(&text("120ms")), seconds(0.12));
+    assert_eq!(wait(&text("6m0.5s")), seconds(360.5));
+    assert_eq!(wait(&text("a while")), None);
+    // The header goes first: it is the one thing that proxies set too.
+    let header = classify("p", "", Some(429), Some(Duration::from_secs(1)), details);
+    assert_eq!(header.retry_after(), seconds(1.0));
 }
 
 #[test]

@@ -4,58 +4,32 @@ mod decode;
 mod encode;
 mod shape;
 
-use serde::Deserialize;
+use net::Url;
+use net::header::{AUTHORIZATION, HeaderMap};
 
-pub(crate) use decode::Decoder;
-pub(crate) use encode::body;
+use super::{Ask, Decode, Format, Quirks, below};
+use crate::Secret;
+use crate::call::bearer;
 
-/// Where a server differs from OpenAI's own.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Quirks {
-    /// Ask for token counts at the end of the stream (`stream_options`). A few servers refuse the field.
-    pub include_usage: bool,
-    /// The name of the field that limits the answer: `max_completion_tokens`, or `max_tokens` for older servers.
-    pub max_tokens_field: String,
-    /// Send the model's thoughts back as `reasoning_content`, which some providers want during tool calls and others
-    /// refuse.
-    pub replay_reasoning: bool,
-}
+pub(crate) struct OpenaiChat;
 
-impl Default for Quirks {
-    fn default() -> Self {
-        Self {
-            include_usage: true,
-            max_tokens_field: "max_completion_tokens".to_owned(),
-            replay_reasoning: false,
-        }
+impl Format for OpenaiChat {
+    fn address(&self, base: &Url, _model: &str) -> Url {
+        below(base, None, &["chat", "completions"])
     }
-}
 
-/// Decodes a recorded stream that came in these reads: for replays and for the fuzzer, which have no socket.
-#[doc(hidden)]
-pub fn decode_bytes<'a>(
-    reads: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<Vec<crate::ModelEvent>, crate::CallError> {
-    use crate::sse::{SseDecoder, SseError};
-    use crate::wire::{Decode, Events};
-
-    let mut sse = SseDecoder::default();
-    let mut decoder = Decoder::new("replay");
-    let mut events = Events::default();
-    let mut list = Vec::new();
-    let plain = |error| match error {
-        SseError::Receiver(error) => error,
-        SseError::FrameTooLarge { limit } => {
-            crate::CallError::TooLarge { provider: "replay".to_owned(), limit }
+    fn authorize(&self, key: Option<&Secret>, _quirks: &Quirks, headers: &mut HeaderMap) -> Option<()> {
+        if let Some(key) = key {
+            headers.insert(AUTHORIZATION, bearer(key)?);
         }
-    };
-    for bytes in reads {
-        sse.push(bytes, |frame| decoder.frame(&frame.event, &frame.data, &mut events)).map_err(plain)?;
-        list.extend(events.take());
+        Some(())
     }
-    sse.finish(|frame| decoder.frame(&frame.event, &frame.data, &mut events)).map_err(plain)?;
-    decoder.end(&mut events)?;
-    list.extend(events.take());
-    Ok(list)
+
+    fn body(&self, ask: &Ask<'_>) -> Vec<u8> {
+        encode::body(ask)
+    }
+
+    fn decoder(&self, provider: &str, _origin: &str) -> Box<dyn Decode> {
+        Box::new(decode::Decoder::new(provider))
+    }
 }

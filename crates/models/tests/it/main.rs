@@ -60,6 +60,7 @@ async fn tell(mut stream: EventStream) -> String {
         Block::Text(text) => format!("text: {text}"),
         Block::Thinking { text, .. } => format!("think: {text}"),
         Block::ToolCall(call) => format!("call: {} {} ({})", call.name, call.arguments, call.id),
+        Block::Replay(_) => "(replay)".to_owned(),
         other => format!("{other:?}"),
     }));
     let cost = usage.cost_usd.map(|cost| format!(" ${cost:.6}")).unwrap_or_default();

@@ -3,9 +3,11 @@
 use protocol::Usage;
 use serde::de::IgnoredAny;
 
-use super::shape::{CallDelta, Choice, Chunk, Delta, Loose, part};
+use super::shape::{CallDelta, Choice, Chunk, Delta, part};
 use crate::error::{classify, clean};
-use crate::random::random;
+use crate::wire::ids::Fresh;
+use crate::wire::loose::Loose;
+use crate::wire::write::head;
 use crate::wire::{Decode, Events, Progress};
 use crate::{BlockKind, CallError, ModelEvent, StopReason};
 
@@ -16,6 +18,7 @@ pub(crate) struct Decoder {
     /// The block of text or thought that is being written.
     open: Option<(Voice, usize)>,
     calls: Vec<Call>,
+    ids: Fresh,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     refused: bool,
@@ -32,10 +35,8 @@ enum Voice {
 /// A call as far as it has come.
 #[derive(Debug, Default)]
 struct Call {
-    wire_index: Option<i64>,
+    wire_index: Option<u64>,
     wire_id: String,
-    /// The id that the block was begun with.
-    id: String,
     name: String,
     arguments: String,
     /// Set once the name is known, which begins the block.
@@ -63,8 +64,8 @@ impl Decoder {
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>, events: &mut Events) {
-        let groq = chunk.x_groq.and_then(|groq| groq.usage);
-        if let Some(usage) = chunk.usage.or(groq) {
+        let groq = chunk.x_groq.0.and_then(|groq| groq.usage.0);
+        if let Some(usage) = chunk.usage.0.or(groq) {
             // The last one counts: some servers send running totals.
             self.usage = Some(usage.usage());
         }
@@ -75,7 +76,7 @@ impl Decoder {
     }
 
     fn choice(&mut self, choice: Choice<'_>, events: &mut Events) {
-        if let Some(usage) = choice.usage {
+        if let Some(usage) = choice.usage.0 {
             self.usage = Some(usage.usage());
         }
         if let Some(delta) = choice.delta.or(choice.message) {
@@ -192,7 +193,7 @@ impl Decoder {
                 events.delta(index, &more);
             }
         } else if !self.calls[at].name.is_empty() {
-            let id = self.unique_id(at);
+            let id = self.ids.id(&self.calls[at].wire_id);
             let index = self.begin(BlockKind::ToolCall { id, name: self.calls[at].name.clone() }, events);
             self.calls[at].block = Some(index);
             if !self.calls[at].arguments.is_empty() {
@@ -209,7 +210,7 @@ impl Decoder {
     fn call_for(&mut self, delta: &CallDelta<'_>) -> usize {
         let id = delta.id.text();
         let name = delta.function.as_ref().and_then(|function| function.name.text());
-        let found = match (delta.index, id) {
+        let found = match (delta.index.0, id) {
             (Some(index), _) => self.calls.iter().rposition(|call| call.wire_index == Some(index)),
             (None, Some(id)) => self.calls.iter().rposition(|call| call.wire_id == id),
             (None, None) => self.calls.len().checked_sub(1),
@@ -224,18 +225,8 @@ impl Decoder {
                 return at;
             }
         }
-        self.calls.push(Call { wire_index: delta.index, ..Call::default() });
+        self.calls.push(Call { wire_index: delta.index.0, ..Call::default() });
         self.calls.len() - 1
-    }
-
-    /// The server's id if no other call has it, else one of ours. Random, because a history may hold many answers of
-    /// a server that sends no ids.
-    fn unique_id(&mut self, at: usize) -> String {
-        let wire = self.calls[at].wire_id.clone();
-        let taken = self.calls.iter().any(|call| call.id == wire);
-        let id = if wire.is_empty() || taken { format!("call_{:016x}", random()) } else { wire };
-        self.calls[at].id.clone_from(&id);
-        id
     }
 
     fn close(&mut self, events: &mut Events) {
@@ -290,7 +281,7 @@ impl Decode for Decoder {
             events.push(ModelEvent::Usage(usage));
         }
         let stop = self.stop.take().unwrap_or_else(|| self.natural_stop());
-        events.push(ModelEvent::Stop(stop));
+        events.push(ModelEvent::Stop(stop.into()));
         Ok(())
     }
 }
@@ -298,10 +289,6 @@ impl Decode for Decoder {
 /// Whether a text is JSON to its end. Looks at the last character first, because it is asked for growing texts.
 fn is_complete(arguments: &str) -> bool {
     arguments.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
-}
-
-fn head(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
 }
 
 #[cfg(test)]

@@ -1,81 +1,94 @@
 //! Requests. A body begins with what never changes and ends with the newest message, so that each request of a
 //! session is the last one with something added: that is what providers' caches look for.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Quirks;
 use crate::message::Dialect;
-use crate::{Block, ImageData, Message, Request, Role, ToolSpec};
+use crate::reasoning::{Effort, ReasoningKind};
+use crate::schema;
+use crate::wire::ids::{Calls, IdRule, pieces};
+use crate::wire::write::{self, Body};
+use crate::wire::{Ask, Quirks};
+use crate::{Block, ImageData, Message, Role, ToolSpec, Wire};
 
-/// The JSON of a request, put together from pieces that were serialised before.
-pub(crate) fn body(model: &str, request: &Request, quirks: &Quirks) -> Vec<u8> {
-    let dialect = if quirks.replay_reasoning { Dialect::OpenAiChatThinking } else { Dialect::OpenAiChat };
-    let tools = request.tools.openai_chat(tools);
-    let pieces: Vec<&str> =
-        request.messages.iter().map(|message| message.piece(dialect, |m| piece(m, dialect))).collect();
-    let size: usize = pieces.iter().map(|piece| piece.len() + 1).sum();
-
-    let mut body = Vec::with_capacity(size + tools.len() + request.system.len() * 9 / 8 + 512);
-    body.extend_from_slice(b"{\"model\":");
-    write(&mut body, model);
-    body.extend_from_slice(b",\"stream\":true");
+/// The JSON of a request.
+pub(super) fn body(ask: &Ask<'_>) -> Vec<u8> {
+    let (request, quirks) = (ask.request, ask.quirks);
+    let (dialect, rule) = dialect(quirks);
+    let tools = request.tools.piece(Wire::OpenaiChat, tool);
+    let pieces = pieces(request, dialect, ask.origin, rule, |message, calls| piece(message, calls, dialect));
+    let mut body = Body::new(ask.model, write::size(&pieces) + tools.len() + request.system.len());
     if quirks.include_usage {
-        body.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+        body.raw(",\"stream_options\":{\"include_usage\":true}");
     }
     if let Some(limit) = request.max_output {
-        body.push(b',');
-        write(&mut body, &quirks.max_tokens_field);
-        body.extend_from_slice(format!(":{limit}").as_bytes());
+        body.field(&quirks.max_tokens_field, &limit);
     }
     if let Some(temperature) = request.temperature {
-        body.extend_from_slice(format!(",\"temperature\":{temperature}").as_bytes());
+        body.field("temperature", &temperature);
+    }
+    match ask.effort(ReasoningKind::Effort) {
+        Some((effort, ReasoningKind::Effort)) => {
+            let word = ask.info.reasoning.word(effort, &["none", "low", "medium", "high"]);
+            body.field("reasoning_effort", word);
+        }
+        Some((effort, ReasoningKind::Switch)) => {
+            let word = if effort == Effort::None { "disabled" } else { "enabled" };
+            body.field("thinking", &json!({"type": word}));
+        }
+        _ => {}
+    }
+    if let Some(output) = &request.output_schema {
+        let strict = schema::is_strict(&output.schema);
+        let format = json!({"name": output.name, "schema": output.schema, "strict": strict});
+        body.field("response_format", &json!({"type": "json_schema", "json_schema": format}));
     }
     if !request.tools.is_empty() {
-        body.extend_from_slice(b",\"tools\":");
-        body.extend_from_slice(tools.as_bytes());
+        body.raw(",\"tools\":[");
+        body.raw(tools);
+        body.raw("]");
     }
-    body.extend_from_slice(b",\"messages\":[");
-    let mut first = true;
+    body.raw(",\"messages\":[");
     if !request.system.is_empty() {
-        body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
-        write(&mut body, &*request.system);
-        body.push(b'}');
-        first = false;
+        body.raw("{\"role\":\"system\",\"content\":");
+        body.value(&*request.system);
+        body.raw("}");
     }
-    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-        if !std::mem::take(&mut first) {
-            body.push(b',');
-        }
-        body.extend_from_slice(piece.as_bytes());
-    }
-    body.extend_from_slice(b"]}");
-    body
+    body.list(pieces.iter().map(|(_, piece)| &**piece));
+    body.raw("]}");
+    body.finish()
 }
 
-fn write(body: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    // Strings always serialise and a Vec always takes them.
-    let _ = serde_json::to_writer(body, value);
+fn dialect(quirks: &Quirks) -> (Dialect, IdRule) {
+    match (quirks.replay_reasoning, quirks.short_call_ids) {
+        (false, false) => (Dialect::OpenAiChat, IdRule::Any),
+        (true, false) => (Dialect::OpenAiChatThinking, IdRule::Any),
+        (false, true) => (Dialect::OpenAiChatShortIds, IdRule::Nine),
+        (true, true) => (Dialect::OpenAiChatThinkingShortIds, IdRule::Nine),
+    }
 }
 
-fn tools(specs: &[ToolSpec]) -> String {
-    let tools = specs.iter().map(|tool| {
-        json!({"type": "function", "function": {
-            "name": tool.name, "description": tool.description, "parameters": tool.schema,
-        }})
-    });
-    Value::Array(tools.collect()).to_string()
+fn tool(tool: &ToolSpec) -> Value {
+    let parameters = schema::arguments(&tool.schema);
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": parameters,
+    }})
 }
 
 /// The wire messages that one of ours becomes, with commas between them; nothing if there is nothing to say.
-fn piece(message: &Message, dialect: Dialect) -> String {
+fn piece(message: &Message, calls: &Calls<'_>, dialect: Dialect) -> String {
     let messages = match message.role() {
-        Role::User => vec![json!({"role": "user", "content": content(message.blocks())})],
-        Role::Assistant => assistant(message, dialect).into_iter().collect(),
-        Role::Tool => results(message),
+        Role::User => user(message),
+        Role::Assistant => assistant(message, calls, dialect).into_iter().collect(),
+        Role::Tool => results(message, calls),
     };
-    let texts: Vec<_> = messages.iter().map(Value::to_string).collect();
-    texts.join(",")
+    write::joined(&messages)
+}
+
+fn user(message: &Message) -> Vec<Value> {
+    let content = content(message.blocks());
+    let empty = content.as_array().is_some_and(Vec::is_empty);
+    if empty { Vec::new() } else { vec![json!({"role": "user", "content": content})] }
 }
 
 /// Plain text where it is plain text, because some servers understand nothing else.
@@ -96,15 +109,13 @@ fn picture(image: &ImageData) -> Value {
     json!({"type": "image_url", "image_url": {"url": url}})
 }
 
-fn assistant(message: &Message, dialect: Dialect) -> Option<Value> {
+fn assistant(message: &Message, names: &Calls<'_>, dialect: Dialect) -> Option<Value> {
     let text = message.text();
-    let calls = message.calls().map(|call| {
-        // Servers parse this text, so it has to be an object whatever the model wrote.
-        let arguments = match &call.arguments {
-            Value::Object(_) => call.arguments.to_string(),
-            other => json!({"invalid": other}).to_string(),
-        };
-        json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+    let calls = message.calls().enumerate().map(|(place, call)| {
+        let arguments = write::arguments(&call.arguments).to_string();
+        json!({
+            "id": names.id(place), "type": "function", "function": {"name": call.name, "arguments": arguments},
+        })
     });
     let calls: Vec<_> = calls.collect();
     let mut wire = json!({"role": "assistant", "content": text});
@@ -115,7 +126,7 @@ fn assistant(message: &Message, dialect: Dialect) -> Option<Value> {
         }
         wire["content"] = Value::Null;
     }
-    if dialect == Dialect::OpenAiChatThinking {
+    if matches!(dialect, Dialect::OpenAiChatThinking | Dialect::OpenAiChatThinkingShortIds) {
         let thoughts = message.blocks().iter().filter_map(|block| match block {
             Block::Thinking { text, .. } => Some(text.as_str()),
             _ => None,
@@ -132,19 +143,12 @@ fn assistant(message: &Message, dialect: Dialect) -> Option<Value> {
 }
 
 /// One message a result. This wire has no pictures in results, so those follow as the user's.
-fn results(message: &Message) -> Vec<Value> {
+fn results(message: &Message, calls: &Calls<'_>) -> Vec<Value> {
     let mut wire = Vec::new();
     let mut pictures = Vec::new();
-    for block in message.blocks() {
-        if let Block::ToolResult(result) = block {
-            let text = match (result.is_error, result.text.as_str()) {
-                (true, text) => format!("error: {text}"),
-                (false, "") if !result.images.is_empty() => "see the image below".to_owned(),
-                (false, text) => text.to_owned(),
-            };
-            wire.push(json!({"role": "tool", "tool_call_id": result.call, "content": text}));
-            pictures.extend(result.images.iter().map(picture));
-        }
+    for (result, id, _) in calls.results(message) {
+        wire.push(json!({"role": "tool", "tool_call_id": id, "content": write::result_text(result)}));
+        pictures.extend(result.images.iter().map(picture));
     }
     if !pictures.is_empty() {
         wire.push(json!({"role": "user", "content": pictures}));

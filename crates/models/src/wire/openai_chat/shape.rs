@@ -1,26 +1,29 @@
 //! The shapes of answers, read as leniently as servers are careless.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use protocol::Usage;
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+
+use crate::wire::loose::{Count, Loose, Object};
 
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
-    pub(super) usage: Option<UsageShape>,
+    #[serde(default)]
+    pub(super) usage: Object<UsageShape>,
     /// Groq's place for usage.
-    pub(super) x_groq: Option<Groq>,
+    #[serde(default)]
+    pub(super) x_groq: Object<Groq>,
     pub(super) error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Groq {
-    pub(super) usage: Option<UsageShape>,
+    #[serde(default)]
+    pub(super) usage: Object<UsageShape>,
 }
 
 #[derive(Deserialize)]
@@ -33,7 +36,8 @@ pub(super) struct Choice<'a> {
     #[serde(borrow, default)]
     pub(super) finish_reason: Loose<'a>,
     /// Moonshot's place for usage.
-    pub(super) usage: Option<UsageShape>,
+    #[serde(default)]
+    pub(super) usage: Object<UsageShape>,
 }
 
 #[derive(Deserialize)]
@@ -52,7 +56,8 @@ pub(super) struct Delta<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct CallDelta<'a> {
-    pub(super) index: Option<i64>,
+    #[serde(default)]
+    pub(super) index: Count,
     #[serde(borrow, default)]
     pub(super) id: Loose<'a>,
     #[serde(borrow)]
@@ -67,118 +72,42 @@ pub(super) struct FunctionDelta<'a> {
     pub(super) arguments: Loose<'a>,
 }
 
-/// Counts are read as floats: some servers write `12.0`.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default)]
 pub(super) struct UsageShape {
-    prompt_tokens: Option<f64>,
-    completion_tokens: Option<f64>,
-    prompt_tokens_details: Option<Details>,
-    completion_tokens_details: Option<Details>,
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    prompt_tokens_details: Object<Details>,
+    completion_tokens_details: Object<Details>,
     /// DeepSeek's and Moonshot's names for cached tokens.
-    prompt_cache_hit_tokens: Option<f64>,
-    cached_tokens: Option<f64>,
+    prompt_cache_hit_tokens: Count,
+    cached_tokens: Count,
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Details {
-    cached_tokens: Option<f64>,
-    cache_write_tokens: Option<f64>,
-    reasoning_tokens: Option<f64>,
+    cached_tokens: Count,
+    cache_write_tokens: Count,
+    reasoning_tokens: Count,
 }
 
 impl UsageShape {
     pub(super) fn usage(self) -> Usage {
-        let count = |value: Option<f64>| value.unwrap_or_default() as u64;
-        let prompt = self.prompt_tokens_details.unwrap_or_default();
-        let completion = self.completion_tokens_details.unwrap_or_default();
+        let prompt = self.prompt_tokens_details.0.unwrap_or_default();
+        let completion = self.completion_tokens_details.0.unwrap_or_default();
         Usage {
-            input: count(self.prompt_tokens),
-            output: count(self.completion_tokens),
-            cache_read: count(prompt.cached_tokens.or(self.prompt_cache_hit_tokens).or(self.cached_tokens)),
-            cache_write: count(prompt.cache_write_tokens),
-            reasoning: count(completion.reasoning_tokens),
+            input: self.prompt_tokens.or_zero(),
+            output: self.completion_tokens.or_zero(),
+            cache_read: prompt
+                .cached_tokens
+                .or(self.prompt_cache_hit_tokens)
+                .or(self.cached_tokens)
+                .or_zero(),
+            cache_write: prompt.cache_write_tokens.or_zero(),
+            reasoning: completion.reasoning_tokens.or_zero(),
             cost_usd: None,
         }
-    }
-}
-
-/// A text that may be missing, null or something else, and is not copied unless it has escapes.
-#[derive(Debug, Default)]
-pub(super) enum Loose<'a> {
-    #[default]
-    Nothing,
-    Text(Cow<'a, str>),
-    Json(Value),
-}
-
-impl<'a> Loose<'a> {
-    /// The text, if there is some.
-    pub(super) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) if !text.is_empty() => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Text as it is, anything else as JSON.
-    pub(super) fn or_json(&self) -> Cow<'_, str> {
-        match self {
-            Self::Nothing => Cow::Borrowed(""),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Json(value) => Cow::Owned(value.to_string()),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor)
-    }
-}
-
-struct LooseVisitor;
-
-impl<'de> Visitor<'de> for LooseVisitor {
-    type Value = Loose<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Loose::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Loose::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Loose::Nothing)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Loose::Json(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Loose::Json(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Loose::Json(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Loose::Json(value.into()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(Loose::Json)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(de::value::MapAccessDeserializer::new(map)).map(Loose::Json)
     }
 }
 

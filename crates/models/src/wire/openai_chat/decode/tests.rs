@@ -2,11 +2,14 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::decode_bytes;
 use super::*;
-use crate::Answer;
+use crate::{Answer, Wire, decode_recorded};
 
 const RECORDED: &[u8] = include_bytes!("../../../../fixtures/smollm2-chat-completions.sse");
+
+fn decode_bytes<'a>(reads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<ModelEvent>, CallError> {
+    decode_recorded(Wire::OpenaiChat, reads)
+}
 
 fn frames(deltas: &[Value], stop: &str) -> String {
     let mut text = String::new();
@@ -32,6 +35,7 @@ fn told(bytes: &[u8]) -> String {
         ModelEvent::BlockStart { index, kind } => format!("{index} {kind:?}"),
         ModelEvent::Delta { index, text } => format!("{index} + {text}"),
         ModelEvent::BlockEnd { index } => format!("{index} end"),
+        ModelEvent::Stop(ending) => format!("Stop({:?})", ending.reason),
         other => format!("{other:?}"),
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -51,7 +55,7 @@ fn a_recorded_stream_is_one_text_however_it_is_cut() {
         panic!("{whole:?}")
     };
     assert!(text.starts_with("1. Red: This"), "{text}");
-    assert_eq!(*stop, ModelEvent::Stop(StopReason::MaxTokens));
+    assert_eq!(*stop, ModelEvent::Stop(StopReason::MaxTokens.into()));
     let mut bytewise = Answer::default();
     for event in decode_bytes(RECORDED.chunks(1)).unwrap() {
         bytewise.apply(&event);
@@ -262,8 +266,8 @@ fn arguments_may_be_an_object_and_names_may_come_late() {
 fn a_stop_is_named_by_what_happened() {
     let stop = |delta: Value, word: &str| {
         let events = decode_bytes([frames(&[delta], word).as_bytes()]).unwrap();
-        let Some(ModelEvent::Stop(reason)) = events.last() else { panic!("{events:?}") };
-        reason.clone()
+        let Some(ModelEvent::Stop(ending)) = events.last() else { panic!("{events:?}") };
+        ending.reason.clone()
     };
     let call = json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": ""}}]});
     assert_eq!(stop(json!({"content": "a"}), "stop"), StopReason::EndTurn);
@@ -292,6 +296,10 @@ fn usage_is_read_wherever_it_is_put() {
     assert_eq!(usage(json!({"choices": [{"delta": {}, "usage": openai}]})), [9, 5, 4, 2]);
     let deepseek = json!({"prompt_tokens": 9, "completion_tokens": 5, "prompt_cache_hit_tokens": 3, "completion_tokens_details": null});
     assert_eq!(usage(json!({"usage": deepseek})), [9, 5, 3, 0]);
+    // Nonsense is not believed, and breaks nothing.
+    let absurd = json!({"prompt_tokens": -3, "completion_tokens": 1e300, "prompt_tokens_details": "none",
+        "completion_tokens_details": {"reasoning_tokens": "7"}});
+    assert_eq!(usage(json!({"usage": absurd, "x_groq": 4})), [0, 0, 0, 7]);
 }
 
 #[test]
