@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Session(SessionArguments),
     /// Show and change settings
     Config(ConfigArguments),
+    /// What was spent, as a chart
+    Stats(StatsArguments),
     /// Check this machine: settings, models, storage
     Doctor(DoctorArguments),
     /// Print a completion script for a shell
@@ -53,6 +55,12 @@ pub(crate) struct RunArguments {
     /// Calls to the model at the most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
+    /// Stop when this many US dollars are spent
+    #[arg(long, value_name = "USD", value_parser = positive)]
+    pub(crate) max_cost: Option<f64>,
+    /// Stop when this many tokens, in and out, are spent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens: Option<u64>,
     /// Stop after this long, such as 90s or 5m
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<HumanDuration>,
@@ -248,6 +256,32 @@ pub(crate) struct ConfigFile {
     /// The project's file that is not committed
     #[arg(long)]
     pub(crate) local: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct StatsArguments {
+    /// How far back: the last 24 hours, 7 days or 30 days
+    #[arg(value_enum, default_value_t = Span::Week)]
+    pub(crate) span: Span,
+    /// Add up by this instead of by day
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Span {
+    Day,
+    Week,
+    Month,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum By {
+    Model,
+    Agent,
+    Project,
 }
 
 #[derive(Args)]

@@ -10,6 +10,7 @@ mod in_process;
 mod run;
 mod session;
 mod settings;
+mod stats;
 mod terminal;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::run(*arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),
+        Some(Command::Stats(arguments)) => stats::stats(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(Command::Completions(arguments)) => completions::completions(&arguments),
     };

@@ -48,6 +48,8 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     let client = InProcess::new(engine.clone());
     let limits = Limits {
         max_steps: arguments.max_steps,
+        max_tokens: arguments.max_tokens,
+        max_cost_usd: arguments.max_cost,
         timeout_ms: arguments.timeout.map(|limit| u64::try_from(limit.0.as_millis()).unwrap_or(u64::MAX)),
     };
     let mut output = Output::new(arguments.json, &settings.config);

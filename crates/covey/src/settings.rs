@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Engine, EngineOptions, NativeAgent};
-use models::{Catalogue, ProviderConfig};
+use models::{Catalogue, Health, ProviderConfig};
 use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
 use protocol::{AgentId, Mode, ModelRef};
-use sessions::Store;
+use sessions::{Store, UsageLog};
 
 use crate::exit::{Exit, Failure};
 
@@ -64,6 +64,11 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &Key::text("model").trusted().doc("which model answers: PROVIDER/MODEL"),
     &Key::text("agent").trusted().default(NativeAgent::ID).doc("who answers"),
     &Key::tightening("mode", Mode::NAMES).default("ask").doc("how much an agent may do without asking"),
+    &Key::table(
+        "router",
+        &[Key::map("chains", &Schema::List(&Schema::Text)).doc("models in order of preference")],
+    )
+    .trusted(),
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
 ];
 
@@ -106,9 +111,17 @@ impl Settings {
         Store::new(self.home.sessions_dir()).owned_by(what)
     }
 
+    pub(crate) fn usage_log(&self) -> UsageLog {
+        UsageLog::at(self.home.data_dir().join("usage.jsonl"))
+    }
+
     pub(crate) fn catalogue(&self) -> Result<Catalogue, Failure> {
         let providers: Option<BTreeMap<String, ProviderConfig>> = self.config.get("providers")?;
-        Ok(Catalogue::new(providers.unwrap_or_default(), process_env))
+        let chains: Option<BTreeMap<String, Vec<String>>> = self.config.get("router.chains")?;
+        let health = Health::at(self.home.cache_dir().join("routes.json"));
+        Ok(Catalogue::new(providers.unwrap_or_default(), process_env)
+            .with_chains(chains.unwrap_or_default())
+            .with_health(Arc::new(health)))
     }
 
     /// The providers that the person wrote down.
@@ -143,6 +156,7 @@ impl Settings {
             agent: self.config.get::<AgentId>("agent")?.unwrap_or_else(|| AgentId::new(NativeAgent::ID)),
             model,
             mode: self.config.get::<Mode>("mode")?.unwrap_or_default(),
+            usage_log: Some(self.usage_log()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }

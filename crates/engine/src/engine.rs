@@ -12,7 +12,7 @@ use protocol::{
     AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
     SessionId, SessionStart, Timestamp,
 };
-use sessions::{ListOptions, Opened, Store};
+use sessions::{ListOptions, Opened, Store, UsageLog};
 use tokio::sync::Mutex;
 use tools::Toolbox;
 
@@ -27,6 +27,8 @@ pub struct EngineOptions {
     pub agent: AgentId,
     pub model: Option<ModelRef>,
     pub mode: Mode,
+    /// Where calls to models are counted, if they are.
+    pub usage_log: Option<UsageLog>,
     /// Written into each session it starts.
     pub version: String,
 }
@@ -228,7 +230,8 @@ impl Engine {
 
     fn run(&self, store: Store, opened: Opened, agent: Arc<dyn Agent>) -> Result<Handle, EngineError> {
         let host = host(Path::new(&opened.view.cwd))?;
-        let setup = Setup { opened, store, agent, host };
+        let usage_log = self.inner.options.usage_log.clone();
+        let setup = Setup { opened, store, agent, host, usage_log };
         open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
     }
 

@@ -9,5 +9,6 @@ mod answer;
 mod calls;
 mod system;
 mod transcript;
+mod verbatim;
 
 pub use agent::NativeAgent;

@@ -14,12 +14,14 @@ pub use probe::{LocalServer, PROBE_TIMEOUT, probe_local};
 use crate::call::{AnswerLimits, HttpModel, Target};
 use crate::provider::{KNOWN, known};
 use crate::tokens::TokenRatio;
-use crate::{Model, ModelConfig, ProviderConfig, RetryPolicy, Retrying, Secret, Wire};
+use crate::{Health, Model, ModelConfig, ProviderConfig, RetryPolicy, Route, Router, Secret, Wire};
 
 /// The providers that a person configured, those that we know, and the keys in the environment.
 pub struct Catalogue {
     user: BTreeMap<String, ProviderConfig>,
     environment: Box<Lookup>,
+    chains: BTreeMap<String, Vec<String>>,
+    health: Arc<Health>,
     retry: RetryPolicy,
     limits: AnswerLimits,
     /// What each model taught about its tokens, so that it stays known when the model is resolved again.
@@ -37,6 +39,8 @@ pub enum ResolveError {
     NoModel { name: String },
     #[error("`{provider}` needs a key, and the variable {variable} is not set")]
     MissingKey { provider: String, variable: String },
+    #[error("the chain `{chain}` names no model")]
+    EmptyChain { chain: String },
     #[error("the settings of provider `{provider}` are wrong: {what}")]
     BadConfig { provider: String, what: String },
     #[error("`{provider}` speaks `{}`, which is not supported yet", wire.name())]
@@ -51,6 +55,7 @@ impl ResolveError {
             Self::UnknownProvider { provider, .. } => format!("add [providers.{provider}] to config.toml"),
             Self::NoModel { name } => format!("name one, such as `{name}/MODEL`"),
             Self::MissingKey { variable, .. } => format!("export {variable}=…"),
+            Self::EmptyChain { chain } => format!("name models in [router.chains] {chain}"),
             Self::BadConfig { provider, .. } => format!("correct [providers.{provider}] in config.toml"),
             Self::UnsupportedWire { provider, .. } => {
                 format!("set wire = \"openai-chat\" in [providers.{provider}], if the provider offers it")
@@ -68,6 +73,8 @@ impl Catalogue {
         Self {
             user,
             environment: Box::new(environment),
+            chains: BTreeMap::new(),
+            health: Arc::new(Health::in_memory()),
             retry: RetryPolicy::default(),
             limits: AnswerLimits::default(),
             ratios: Mutex::default(),
@@ -86,8 +93,57 @@ impl Catalogue {
         self
     }
 
-    /// The model of a name: `PROVIDER/MODEL`, or a provider alone for its default model. No network is involved.
+    /// Names for several models in order of preference.
+    pub fn with_chains(mut self, chains: BTreeMap<String, Vec<String>>) -> Self {
+        self.chains = chains;
+        self
+    }
+
+    /// What is known of the routes, shared with others.
+    pub fn with_health(mut self, health: Arc<Health>) -> Self {
+        self.health = health;
+        self
+    }
+
+    /// The model of a name: a chain, `PROVIDER/MODEL`, or a provider alone for its default model. No network is
+    /// involved. It tries again by itself, and a chain goes on to its next model; both are told.
     pub fn resolve(&self, name: &str) -> Result<Arc<dyn Model>, ResolveError> {
+        let (routes, retries) = match self.chains.get(name) {
+            None => {
+                let (route, retries) = self.route(name)?;
+                (vec![route], retries)
+            }
+            Some(names) => {
+                // A model of the chain that can not be had is left out, unless there is no other.
+                let (found, failed): (Vec<_>, Vec<_>) =
+                    names.iter().map(|name| self.route(name)).partition(Result::is_ok);
+                let routes: Vec<_> = found.into_iter().flatten().map(|(route, _)| route).collect();
+                if let (true, Some(Err(error))) = (routes.is_empty(), failed.into_iter().next()) {
+                    return Err(error);
+                }
+                (routes, self.retry.retries)
+            }
+        };
+        let policy = RetryPolicy { retries, ..self.retry.clone() };
+        let router = Router::new(routes, self.health.clone(), policy);
+        let router = router.ok_or_else(|| ResolveError::EmptyChain { chain: name.to_owned() })?;
+        Ok(Arc::new(router))
+    }
+
+    /// The models behind a name whose price nobody knows.
+    pub fn unpriced(&self, name: &str) -> Vec<ModelRef> {
+        let names = self.chains.get(name).map_or_else(|| vec![name.to_owned()], Clone::clone);
+        let models = names.iter().filter_map(|name| self.route(name).ok()).map(|(route, _)| route.model);
+        models.filter(|model| model.info().prices.is_none()).map(|model| model.id().clone()).collect()
+    }
+
+    /// The names of the chains.
+    pub fn chains(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.chains.iter().map(|(name, models)| (name.as_str(), models.as_slice()))
+    }
+
+    /// One model that makes one attempt, and how often its provider says to try again.
+    fn route(&self, name: &str) -> Result<(Route, u32), ResolveError> {
         let id = ModelRef::new(name);
         let (provider, model) = match id.split() {
             Some((provider, model)) => (provider, Some(model)),
@@ -101,8 +157,9 @@ impl Catalogue {
         let retries = config.retries.unwrap_or(self.retry.retries);
         let target = self.target(provider, model, &config, &described)?;
         let id = ModelRef::new(format!("{provider}/{model}"));
+        let fingerprint = fingerprint(&config, self.key(&config).as_ref());
         let http = HttpModel { id, target: Arc::new(target) };
-        Ok(Arc::new(Retrying::new(Arc::new(http), RetryPolicy { retries, ..self.retry.clone() })))
+        Ok((Route { model: Arc::new(http), fingerprint }, retries))
     }
 
     /// The providers whose key is in the environment or in the configuration, each with its default model, best first.
@@ -233,6 +290,14 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// Tells settings apart whose change may heal a refusal. A hash, so that no key is written anywhere.
+fn fingerprint(config: &ProviderConfig, key: Option<&Secret>) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    (config.base_url.as_deref(), key.map(Secret::reveal)).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::Usage;
+use protocol::{ModelRef, Usage};
 use serde_json::Value;
 
 use crate::{Block, ToolCall};
@@ -24,6 +24,8 @@ pub enum ModelEvent {
     /// The answer failed and is asked for anew after `wait`: drop all of it that you have. `shown` says whether there
     /// was anything.
     Restart { attempt: u32, reason: String, wait: Duration, shown: bool },
+    /// Another model answers from here on, at once: drop all of the answer that you have.
+    Switch { from: ModelRef, to: ModelRef, reason: String, shown: bool },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +98,7 @@ impl Answer {
                 self.stop = Some(ending.reason.clone());
                 self.replay.clone_from(&ending.replay);
             }
-            ModelEvent::Restart { .. } => *self = Self::default(),
+            ModelEvent::Restart { .. } | ModelEvent::Switch { .. } => *self = Self::default(),
         }
     }
 

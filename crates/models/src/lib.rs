@@ -3,7 +3,7 @@
 //! A [`Catalogue`] turns a name into a [`Model`]; a [`Request`] of [`Message`]s goes in and a stream of
 //! [`ModelEvent`]s comes out, which [`Answer`] adds up to a message again. Providers are data (`providers/`), formats
 //! are modules (`wire/`), and what vendors' JSON looks like is known nowhere else. Every model that the catalogue hands
-//! out tries again by itself ([`Retrying`]) and says so. To stop a call, drop its stream.
+//! out tries again by itself ([`Router`]) and says so. To stop a call, drop its stream.
 //!
 //! Left to others: keys beyond the environment (`auth`), what is asked and what is done with the answer (`engine`).
 //! Start reading at `model.rs`, then `call.rs`.
@@ -22,6 +22,7 @@ mod secret;
 
 mod call;
 mod retry;
+mod router;
 mod sse;
 mod tokens;
 mod wire;
@@ -38,7 +39,8 @@ pub use model::{Capabilities, EventStream, Model, ModelInfo, Prices};
 pub use provider::{ModelConfig, PriceConfig, ProviderConfig, TimeoutConfig};
 pub use reasoning::{Effort, Reasoning, ReasoningKind};
 pub use request::{OutputSchema, Request, ToolSet, ToolSpec};
-pub use retry::{RetryPolicy, Retrying};
+pub use retry::RetryPolicy;
+pub use router::{Blame, Breaker, Condition, Health, Route, RouteStatus, Router};
 pub use secret::Secret;
 pub use sse::{FRAME_LIMIT, Frame, SseDecoder, SseError};
 pub use tokens::TokenRatio;

@@ -1,15 +1,11 @@
-//! Trying again: when, after how long, and telling whoever watches.
+//! Trying again: when, and after how long.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use futures::{StreamExt, stream};
 use net::header::{HeaderMap, RETRY_AFTER};
-use protocol::ModelRef;
 
-use crate::model::{EventStream, Model, ModelInfo};
+use crate::CallError;
 use crate::random::random;
-use crate::{CallError, ModelEvent, Request};
 
 /// How persistent to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +26,7 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before this attempt, counted from 1, or `None` to give up.
-    fn wait(&self, error: &CallError, attempt: u32) -> Option<Duration> {
+    pub(crate) fn wait(&self, error: &CallError, attempt: u32) -> Option<Duration> {
         if attempt > self.retries.min(error.patience()) {
             return None;
         }
@@ -42,84 +38,6 @@ impl RetryPolicy {
         // Between three and five quarters, so that many clients do not come back at the same moment.
         let spread = 0.75 + 0.5 * (random() as f64 / u64::MAX as f64);
         Some(doubled.mul_f64(spread).min(self.longest))
-    }
-}
-
-/// A model that asks again when an answer fails in a way that may pass.
-///
-/// Before each new attempt it says [`ModelEvent::Restart`], because what was shown of the failed answer is void.
-pub struct Retrying {
-    inner: Arc<dyn Model>,
-    policy: RetryPolicy,
-}
-
-impl Retrying {
-    pub fn new(inner: Arc<dyn Model>, policy: RetryPolicy) -> Self {
-        Self { inner, policy }
-    }
-}
-
-impl Model for Retrying {
-    fn id(&self) -> &ModelRef {
-        self.inner.id()
-    }
-
-    fn info(&self) -> &ModelInfo {
-        self.inner.info()
-    }
-
-    fn estimate(&self, request: &Request) -> u64 {
-        self.inner.estimate(request)
-    }
-
-    fn stream(&self, request: Request) -> EventStream {
-        let run = Run {
-            answer: Some(self.inner.stream(request.clone())),
-            inner: self.inner.clone(),
-            request,
-            policy: self.policy.clone(),
-            attempt: 0,
-            shown: false,
-            wait: None,
-        };
-        stream::unfold(run, Run::next).boxed()
-    }
-}
-
-struct Run {
-    inner: Arc<dyn Model>,
-    request: Request,
-    policy: RetryPolicy,
-    /// `None` when it is over, or while a wait is due.
-    answer: Option<EventStream>,
-    attempt: u32,
-    shown: bool,
-    wait: Option<Duration>,
-}
-
-impl Run {
-    async fn next(mut self) -> Option<(Result<ModelEvent, CallError>, Self)> {
-        if let Some(wait) = self.wait.take() {
-            tokio::time::sleep(wait).await;
-            self.answer = Some(self.inner.stream(self.request.clone()));
-        }
-        let error = match self.answer.as_mut()?.next().await? {
-            Ok(event) => {
-                self.shown = true;
-                return Some((Ok(event), self));
-            }
-            Err(error) => error,
-        };
-        // The failed connection is closed before anyone waits.
-        self.answer = None;
-        let Some(wait) = self.policy.wait(&error, self.attempt + 1) else {
-            return Some((Err(error), self));
-        };
-        self.attempt += 1;
-        self.wait = Some(wait);
-        let shown = std::mem::take(&mut self.shown);
-        let restart = ModelEvent::Restart { attempt: self.attempt, reason: error.to_string(), wait, shown };
-        Some((Ok(restart), self))
     }
 }
 

@@ -208,12 +208,22 @@ pub struct Verbatim {
 pub struct VerbatimItem {
     /// The place among the thoughts, texts and calls of the step, in order.
     pub at: u32,
-    /// It is a block of its own that nobody sees, and not a part of one that is there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[ts(optional, as = "Option<bool>")]
-    pub hidden: bool,
+    #[serde(default)]
+    pub kind: VerbatimKind,
     #[ts(type = "unknown")]
     pub data: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum VerbatimKind {
+    /// Belongs to the block at that place.
+    #[default]
+    Part,
+    /// Is a block of its own that nobody sees.
+    Block,
+    /// Belongs to a thought without words, which is in no other event.
+    Thought,
 }
 
 /// A call to a model failed and is tried again after a wait.

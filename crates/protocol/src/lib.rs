@@ -29,7 +29,7 @@ pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
 pub use event::{
     AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, MessageEnd,
     ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route, SessionEnd,
-    SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem,
+    SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem, VerbatimKind,
 };
 pub use event_codec::{DecodeError, EVENT_VERSION};
 pub use id::{AgentId, BlobId, CallId, InvalidSessionId, MessageId, ModelRef, RequestId, SessionId, TurnId};

@@ -36,6 +36,7 @@ mod store;
 mod tail;
 mod text;
 mod unfinished;
+mod usage_log;
 mod verify;
 mod writer;
 
@@ -51,6 +52,7 @@ pub use record::{Damage, DamageKind, MAX_RECORD};
 pub use search::{Hit, HitKind, Progress, Search, SearchError, Updated};
 pub use store::{Found, ListOptions, Listing, Store, Unreadable};
 pub use unfinished::{OpenEnd, Unfinished, unfinished};
+pub use usage_log::{UsageEntry, UsageLog};
 pub use verify::{CacheState, DamagedRecord, Report};
 pub use writer::Writer;
 pub use writer::open::Opened;

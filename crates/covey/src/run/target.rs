@@ -1,6 +1,7 @@
 //! Which session and which model a run works with.
 
 use engine::Engine;
+use models::Catalogue;
 use protocol::{Mode, ModelRef, Op, SessionId};
 
 use super::folder;
@@ -49,10 +50,29 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
         }
         model = Some(found.model);
     }
+    if arguments.max_cost.is_some() && arguments.max_tokens.is_none() {
+        let model = match (&model, &existing) {
+            (None, Some(session)) => store.summary(session)?.model,
+            (model, _) => model.clone(),
+        };
+        refuse_unpriced(&catalogue, model.as_ref())?;
+    }
     let engine = settings.engine(store, catalogue, model.clone())?;
     match existing {
         None => create(engine, settings, arguments.ephemeral).await,
         Some(session) => resume(engine, session, arguments, model).await,
+    }
+}
+
+/// A limit in money means nothing for a model whose price nobody knows.
+fn refuse_unpriced(catalogue: &Catalogue, model: Option<&ModelRef>) -> Result<(), Failure> {
+    let unpriced = model.map(|model| catalogue.unpriced(model.as_str())).unwrap_or_default();
+    match unpriced.first() {
+        None => Ok(()),
+        Some(model) => {
+            Err(Failure::usage(format!("the price of `{model}` is not known, so --max-cost can not hold"))
+                .hint("give --max-tokens as well, or set its prices in config.toml"))
+        }
     }
 }
 

@@ -139,7 +139,8 @@ impl Screen {
                 self.line(&style.faint(&text));
             }
             EventBody::Route(route) => {
-                let text = format!("{} instead of {}: {}", route.to, route.from, one_line(&route.reason, 100));
+                let text =
+                    format!("{} instead of {}: {}", route.to, route.from, one_line(&route.reason, 100));
                 self.line(&style.warning(&text));
             }
             EventBody::Notice(notice) => self.line(&style.faint(&one_line(&notice.text, 200))),

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use agents::{Agent, Reporter, Turn, report};
 use futures::stream::BoxStream;
 use models::{Block, CallError, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
-use protocol::{AgentId, BlobRef, ErrorInfo, Notice, NoticeLevel, Stop, StopCause, Update, UsageReport};
+use protocol::{
+    AgentId, BlobRef, ErrorInfo, Limits, ModelRef, Notice, NoticeLevel, Stop, StopCause, Update, Usage,
+    UsageReport, Verbatim,
+};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tools::{ToolContext, Toolbox};
@@ -14,7 +17,8 @@ use tools::{ToolContext, Toolbox};
 use super::answer::{MessageNames, listen};
 use super::calls::Pipeline;
 use super::system::system_prompt;
-use super::transcript::Transcript;
+use super::transcript::{Transcript, without_empty};
+use super::verbatim;
 
 /// Calls to the model in one turn, if nobody says otherwise.
 const DEFAULT_STEPS: u32 = 100;
@@ -104,16 +108,26 @@ impl Inner {
         let mut names = MessageNames::new(turn.id.clone());
         let mut calls_so_far = 0;
         let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
+        let mut spent = Usage::default();
         for _ in 0..max_steps {
-            let request = Request::new(self.system.clone(), transcript.messages().to_vec())
-                .with_tools(self.specs.clone());
-            let answer = match listen(self.model.stream(request), &mut names, reporter).await {
-                Ok(answer) => answer,
+            if let Some(message) = over_budget(&turn.limits, &spent) {
+                let hint = "raise the limit, or send `go on`".to_owned();
+                reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
+                return (Stop::Limit, Some(StopCause::Budget));
+            }
+            let request = Request {
+                max_output: self.model.info().max_output,
+                ..Request::new(self.system.clone(), transcript.messages().to_vec())
+                    .with_tools(self.specs.clone())
+            };
+            let (answer, answered_by) = match listen(self.model.stream(request), &mut names, reporter).await {
+                Ok(answered) => answered,
                 Err(error) => return self.call_failed(&error, reporter).await,
             };
-            self.report_usage(&answer, reporter).await;
+            let model = answered_by.unwrap_or_else(|| self.model.id().clone());
+            spent += report_usage(model.clone(), &answer, reporter).await;
             let stop = answer.stop.clone();
-            let mut blocks = answer.into_blocks();
+            let mut blocks = without_empty(answer.into_blocks());
             let mut calls = Vec::new();
             for block in &mut blocks {
                 if let Block::ToolCall(call) = block {
@@ -122,6 +136,10 @@ impl Inner {
                     call.id = format!("{}_c{calls_so_far}", turn.id);
                     calls.push(call.clone());
                 }
+            }
+            let items = verbatim::extract(&blocks);
+            if !items.is_empty() {
+                reporter.send(Update::Verbatim(Verbatim { model, items })).await;
             }
             if calls.is_empty() {
                 transcript.push_step(blocks, vec![]);
@@ -143,14 +161,6 @@ impl Inner {
         Ok(Transcript::from_events(&events, &blobs(turn)))
     }
 
-    async fn report_usage(&self, answer: &models::Answer, reporter: &Reporter) {
-        let mut usage = answer.usage;
-        if usage.cost_usd.is_none() {
-            usage.cost_usd = self.model.info().prices.map(|prices| prices.cost(&usage));
-        }
-        reporter.send(Update::Usage(UsageReport { model: Some(self.model.id().clone()), usage })).await;
-    }
-
     async fn finished(&self, stop: Option<StopReason>, reporter: &Reporter) -> End {
         match stop {
             Some(StopReason::MaxTokens) => {
@@ -170,6 +180,22 @@ impl Inner {
         let cause = never_answered(error).then_some(StopCause::Unreachable);
         fail(reporter, error.to_string(), Some(error.hint().to_owned()), cause).await
     }
+}
+
+async fn report_usage(model: ModelRef, answer: &models::Answer, reporter: &Reporter) -> Usage {
+    let usage = answer.usage;
+    reporter.send(Update::Usage(UsageReport { model: Some(model), usage })).await;
+    usage
+}
+
+/// Whether what a turn may use up is used up. It is asked before each call, so at most the call in flight goes over.
+fn over_budget(limits: &Limits, spent: &Usage) -> Option<String> {
+    if let Some(limit) = limits.max_tokens.filter(|limit| spent.total() >= *limit) {
+        return Some(format!("stopped: {} of {limit} tokens are spent", spent.total()));
+    }
+    let cost = spent.cost_usd.unwrap_or_default();
+    let limit = limits.max_cost_usd.filter(|limit| cost >= *limit && spent.total() > 0)?;
+    Some(format!("stopped: ${cost:.4} of ${limit:.4} is spent"))
 }
 
 async fn fail(reporter: &Reporter, message: String, hint: Option<String>, cause: Option<StopCause>) -> End {

@@ -3,7 +3,7 @@
 use agents::Reporter;
 use futures::StreamExt;
 use models::{Answer, BlockKind, CallError, EventStream, ModelEvent};
-use protocol::{Chunk, MessageEnd, MessageId, Retract, Retry, TurnId, Update};
+use protocol::{Chunk, MessageEnd, MessageId, ModelRef, Retract, Retry, Route, TurnId, Update};
 
 /// Names for the messages of one turn.
 pub(super) struct MessageNames {
@@ -24,12 +24,15 @@ impl MessageNames {
 }
 
 /// Reads the stream to its end and reports text and thoughts on the way. Calls are announced by whoever runs them.
+///
+/// Tells who answered, if it was not the one that was asked.
 pub(super) async fn listen(
     mut events: EventStream,
     names: &mut MessageNames,
     reporter: &Reporter,
-) -> Result<Answer, CallError> {
+) -> Result<(Answer, Option<ModelRef>), CallError> {
     let mut answer = Answer::default();
+    let mut answered_by = None;
     // The blocks that a person sees, by index: the message, and whether it is a thought.
     let mut shown: Vec<(usize, MessageId, bool)> = Vec::new();
     while let Some(event) = events.next().await {
@@ -54,10 +57,14 @@ pub(super) async fn listen(
                 }
             }
             ModelEvent::Usage(_) | ModelEvent::Stop(_) => {}
+            ModelEvent::Switch { from, to, reason, .. } => {
+                retract(&mut shown, reason, reporter).await;
+                answered_by = Some(to.clone());
+                let (from, to, reason) = (from.clone(), to.clone(), reason.clone());
+                reporter.send(Update::Route(Route { from, to, reason })).await;
+            }
             ModelEvent::Restart { attempt, reason, wait, .. } => {
-                for (_, message, _) in shown.drain(..) {
-                    reporter.send(Update::Retract(Retract { message, reason: reason.clone() })).await;
-                }
+                retract(&mut shown, reason, reporter).await;
                 let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 reporter
                     .send(Update::Retry(Retry { attempt: *attempt, wait_ms, reason: reason.clone() }))
@@ -66,5 +73,12 @@ pub(super) async fn listen(
         }
         answer.apply(&event);
     }
-    Ok(answer)
+    Ok((answer, answered_by))
+}
+
+/// The answer is void: whoever saw a part of it is told.
+async fn retract(shown: &mut Vec<(usize, MessageId, bool)>, reason: &str, reporter: &Reporter) {
+    for (_, message, _) in shown.drain(..) {
+        reporter.send(Update::Retract(Retract { message, reason: reason.to_owned() })).await;
+    }
 }

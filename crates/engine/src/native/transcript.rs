@@ -6,7 +6,10 @@ use base64::Engine as _;
 use models::{Block, ImageData, Message, Role, ToolCall, ToolResult};
 use protocol::{
     BlobRef, Content, Event, EventBody, MessageId, Source, ToolCallUpdate, ToolContent, ToolStatus,
+    VerbatimItem,
 };
+
+use super::verbatim;
 
 /// Reads what a log keeps beside itself.
 pub(super) type Blobs<'a> = dyn Fn(&BlobRef) -> Option<Vec<u8>> + Send + Sync + 'a;
@@ -41,10 +44,7 @@ impl Transcript {
 
     /// One step of the agent: what the model said, and what came of its calls.
     pub(super) fn push_step(&mut self, blocks: Vec<Block>, mut results: Vec<ToolResult>) {
-        let mut blocks = blocks;
-        blocks.retain(
-            |block| !matches!(block, Block::Text(text) | Block::Thinking { text, .. } if text.is_empty()),
-        );
+        let blocks = without_empty(blocks);
         if blocks.is_empty() {
             return;
         }
@@ -66,12 +66,23 @@ impl Transcript {
     }
 }
 
+/// Blocks that say nothing are in no event, and models refuse them.
+pub(super) fn without_empty(mut blocks: Vec<Block>) -> Vec<Block> {
+    blocks.retain(|block| match block {
+        Block::Text(text) | Block::Thinking { text, replay: None } => !text.is_empty(),
+        _ => true,
+    });
+    blocks
+}
+
 /// Groups the events of a log into steps.
 #[derive(Default)]
 struct Builder {
     transcript: Transcript,
     blocks: Vec<(Option<MessageId>, Block)>,
     results: Vec<ToolResult>,
+    /// What goes back to the provider with this step.
+    verbatim: Vec<VerbatimItem>,
 }
 
 impl Builder {
@@ -95,6 +106,7 @@ impl Builder {
                 self.blocks.push((None, Block::ToolCall(ToolCall { id, name, arguments })));
             }
             EventBody::ToolCallUpdate(update) => self.results.extend(result(update, blobs)),
+            EventBody::Verbatim(verbatim) => self.verbatim.clone_from(&verbatim.items),
             EventBody::TurnEnd(_) => self.close_step(),
             _ => {}
         }
@@ -118,7 +130,8 @@ impl Builder {
     }
 
     fn close_step(&mut self) {
-        let blocks = std::mem::take(&mut self.blocks).into_iter().map(|(_, block)| block).collect();
+        let visible = std::mem::take(&mut self.blocks).into_iter().map(|(_, block)| block);
+        let blocks = verbatim::restore(visible, std::mem::take(&mut self.verbatim));
         self.transcript.push_step(blocks, std::mem::take(&mut self.results));
     }
 

@@ -8,8 +8,8 @@ use agents::{Agent, Answer};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use project::Host;
-use protocol::{SessionId, SessionView, Timestamp, TurnId, Update};
-use sessions::{AppendError, Opened, Store, Writer};
+use protocol::{Event, EventBody, SessionId, SessionView, Timestamp, TurnId, Update};
+use sessions::{AppendError, Opened, Store, UsageEntry, UsageLog, Writer};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -39,11 +39,12 @@ pub(crate) struct Setup {
     pub(crate) store: Store,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) host: Arc<dyn Host>,
+    pub(crate) usage_log: Option<UsageLog>,
 }
 
 /// Starts the actor. What a crash left open in the log is closed first.
 pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> {
-    let Setup { opened, store, agent, host } = setup;
+    let Setup { opened, store, agent, host, usage_log } = setup;
     let Opened { mut writer, mut view, .. } = opened;
     let left_open = sessions::unfinished(&view);
     if !left_open.is_empty() {
@@ -62,6 +63,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         store,
         agent,
         host,
+        usage_log,
         running: HashMap::new(),
         tasks: JoinSet::new(),
         replies: HashMap::new(),
@@ -91,6 +93,7 @@ struct Actor {
     store: Store,
     agent: Arc<dyn Agent>,
     host: Arc<dyn Host>,
+    usage_log: Option<UsageLog>,
     running: HashMap<TurnId, Running>,
     /// Everything that runs for this session; it ends with the actor.
     tasks: JoinSet<()>,
@@ -252,6 +255,7 @@ impl Actor {
         move_to_blobs(&mut records, disk.writer.blobs());
         match disk.writer.append(records, now) {
             Ok(events) => {
+                log_usage(self.usage_log.as_ref(), &disk.view, &events);
                 for event in events {
                     disk.view.apply(&event);
                     // No subscriber is no error.
@@ -312,6 +316,24 @@ impl Actor {
             Err(_) => self.closing = true,
         }
     }
+}
+
+/// Counts what calls to models cost. Best effort: the session's own log has it too.
+fn log_usage(log: Option<&UsageLog>, view: &SessionView, events: &[Arc<Event>]) {
+    let Some(log) = log else { return };
+    let entry = |event: &Arc<Event>| match &event.body {
+        EventBody::Usage(report) => Some(UsageEntry {
+            ts: event.ts,
+            session: view.session.clone(),
+            agent: view.agent.clone(),
+            model: report.model.clone(),
+            cwd: view.cwd.clone(),
+            usage: report.usage,
+        }),
+        _ => None,
+    };
+    let entries: Vec<UsageEntry> = events.iter().filter_map(entry).collect();
+    let _ = log.append(&entries);
 }
 
 /// Hands on what an agent says and asks, in the order in which it did.

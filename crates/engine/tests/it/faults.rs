@@ -76,7 +76,7 @@ async fn a_wrong_key_is_an_error_with_a_hint_and_the_session_goes_on() {
 async fn a_model_that_calls_tools_for_ever_is_stopped_at_the_limit() {
     let world = World::new("reply\n  call: list_dir {}\nforever\n").await;
     let session = world.session().await;
-    let limits = Limits { max_steps: Some(3), timeout_ms: None };
+    let limits = Limits { max_steps: Some(3), ..Limits::default() };
     let turn = world.start(&session, "go", false, limits).await;
     let events = world.until(&session, |event| ends(event, &turn)).await;
     let EventBody::TurnEnd(end) = &events.last().unwrap().body else { panic!() };
@@ -88,7 +88,7 @@ async fn a_model_that_calls_tools_for_ever_is_stopped_at_the_limit() {
 async fn time_runs_out_on_a_model_that_never_answers() {
     let world = World::new("reply\n  fault: never\n").await;
     let session = world.session().await;
-    let limits = Limits { max_steps: None, timeout_ms: Some(1500) };
+    let limits = Limits { timeout_ms: Some(1500), ..Limits::default() };
     let turn = world.start(&session, "go", false, limits).await;
     let events = world.until(&session, |event| ends(event, &turn)).await;
     let EventBody::TurnEnd(end) = &events.last().unwrap().body else { panic!() };

@@ -14,7 +14,7 @@ async fn a_client_that_does_not_read_misses_nothing_and_holds_up_nobody() {
     let session = world.session().await;
     let mut slow = world.engine.events(session.clone(), 0).await.unwrap();
     assert!(slow.next().await.is_some());
-    let limits = Limits { max_steps: Some(230), timeout_ms: None };
+    let limits = Limits { max_steps: Some(230), ..Limits::default() };
     let turn = world.start(&session, "go", false, limits).await;
     let quick = world.until(&session, |event| ends(event, &turn)).await;
     assert!(quick.len() > 1100);

@@ -3,6 +3,7 @@
 
 mod faults;
 mod requests;
+mod routing;
 mod stories;
 
 use std::collections::BTreeMap;

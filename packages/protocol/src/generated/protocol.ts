@@ -101,7 +101,11 @@ export type Limits = {
 /**
  * Calls to the model.
  */
-max_steps?: number, timeout_ms?: number, };
+max_steps?: number, timeout_ms?: number, 
+/**
+ * Tokens in and out.
+ */
+max_tokens?: number, max_cost_usd?: number, };
 
 /**
  * A place in a file that a call looks at or changes.
@@ -452,10 +456,8 @@ export type VerbatimItem = {
 /**
  * The place among the thoughts, texts and calls of the step, in order.
  */
-at: number, 
-/**
- * It is a block of its own that nobody sees, and not a part of one that is there.
- */
-hidden?: boolean, data: unknown, };
+at: number, kind: VerbatimKind, data: unknown, };
+
+export type VerbatimKind = "part" | "block" | "thought";
 
 export type ViewStatus = "idle" | "running" | "waiting" | "ended";

@@ -46,7 +46,12 @@ fn ids_are_made_to_fit_and_results_follow() {
             Message::results([result("x"), result("x"), result("abcdefghi")]),
         ],
     );
-    insta::assert_snapshot!(written(&request, IdRule::Safe));
+    insta::assert_snapshot!(written(&request, IdRule::Safe), @"
+    abcdefghi call_470ebd2ab417011f call_4d25767f9dce13f5
+    > call_470ebd2ab417011f abcdefghi call_4d25767f9dce13f5
+    call_23dad749615a281d x call_0b03551c38557266
+    > x call_0b03551c38557266 call_23dad749615a281d
+    ");
     let nine = written(&request, IdRule::Nine);
     assert!(nine.split_whitespace().filter(|word| *word != ">").all(|id| IdRule::Nine.accepts(id)), "{nine}");
     assert_eq!(nine, written(&request, IdRule::Nine));

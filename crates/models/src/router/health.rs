@@ -1,0 +1,159 @@
+//! What is known of the routes, in this process and from the ones before.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use protocol::ModelRef;
+use serde::{Deserialize, Serialize};
+
+use super::breaker::{Blame, Breaker, Condition};
+
+/// More than this in the file is not ours.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The breakers of all routes. One for a process, shared by its routers.
+///
+/// Kept in a file so that the next process does not knock at the same closed door; losing it costs nothing.
+pub struct Health {
+    file: Option<PathBuf>,
+    routes: Mutex<Option<Routes>>,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
+}
+
+type Routes = BTreeMap<String, Known>;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Known {
+    breaker: Breaker,
+    fingerprint: String,
+    /// Milliseconds to the first event, smoothed.
+    latency_ms: Option<f64>,
+}
+
+/// A route for people to look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RouteStatus {
+    pub model: ModelRef,
+    #[serde(flatten)]
+    pub condition: Condition,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<u64>,
+}
+
+impl Health {
+    /// Remembered for as long as the process lives.
+    pub fn in_memory() -> Self {
+        Self { file: None, routes: Mutex::new(Some(Routes::new())), clock: Box::new(system_clock) }
+    }
+
+    /// Remembered in this file, which is read when first needed.
+    pub fn at(file: PathBuf) -> Self {
+        Self { file: Some(file), routes: Mutex::new(None), clock: Box::new(system_clock) }
+    }
+
+    /// With another clock, in milliseconds since 1970: tests do not wait.
+    pub fn with_clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    pub fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// Every route that was ever in trouble or in use.
+    pub fn status(&self) -> Vec<RouteStatus> {
+        let now = self.now();
+        let status = |(model, known): (&String, &Known)| RouteStatus {
+            model: ModelRef::new(model),
+            condition: known.breaker.condition(now),
+            reason: known.breaker.reason().map(str::to_owned),
+            latency_ms: known.latency_ms.map(|latency| latency as u64),
+        };
+        self.with(|routes| routes.iter().map(status).collect())
+    }
+
+    /// Whether a route may be asked now. The caller reports what came of it.
+    pub(super) fn admit(&self, model: &ModelRef, fingerprint: &str) -> bool {
+        let now = self.now();
+        self.change(model, fingerprint, |known| known.breaker.admit(now))
+    }
+
+    /// When a route may be asked again; none if only new settings help.
+    pub(super) fn free_at(&self, model: &ModelRef, fingerprint: &str) -> Option<i64> {
+        let now = self.now();
+        self.change(model, fingerprint, |known| known.breaker.free_at(now))
+    }
+
+    pub(super) fn succeeded(&self, model: &ModelRef, fingerprint: &str, latency_ms: i64) {
+        self.change(model, fingerprint, |known| {
+            known.breaker.succeeded();
+            let latency = latency_ms.max(0) as f64;
+            known.latency_ms = Some(known.latency_ms.map_or(latency, |old| old * 0.8 + latency * 0.2));
+        });
+    }
+
+    pub(super) fn failed(&self, model: &ModelRef, fingerprint: &str, blame: Blame, reason: &str) {
+        let now = self.now();
+        self.change(model, fingerprint, |known| known.breaker.failed(blame, reason, now));
+    }
+
+    fn change<T>(&self, model: &ModelRef, fingerprint: &str, change: impl FnOnce(&mut Known) -> T) -> T {
+        let now = self.now();
+        let mut guard = self.lock();
+        let routes = guard.get_or_insert_with(|| self.load());
+        let known = routes.entry(model.as_str().to_owned()).or_default();
+        if known.fingerprint != fingerprint {
+            // New settings: what was held against the old ones no longer counts.
+            *known = Known { fingerprint: fingerprint.to_owned(), ..Known::default() };
+        }
+        let before = known.breaker.condition(now);
+        let result = change(known);
+        if known.breaker.condition(now) != before {
+            self.save(routes);
+        }
+        result
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&Routes) -> T) -> T {
+        let mut guard = self.lock();
+        look(guard.get_or_insert_with(|| self.load()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Routes>> {
+        // A panic while it was held left it as it was before or after one change: both are fine.
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn load(&self) -> Routes {
+        let Some(file) = &self.file else { return Routes::new() };
+        let small =
+            std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE);
+        let text = small.then(|| std::fs::read(file).ok()).flatten();
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+
+    /// Best effort: the next process would only learn it anew.
+    fn save(&self, routes: &Routes) {
+        let Some(file) = &self.file else { return };
+        let Ok(text) = serde_json::to_vec(routes) else { return };
+        let part = file.with_extension(format!("{}.part", std::process::id()));
+        if let Some(folder) = file.parent() {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        if std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, file)).is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+    }
+}
+
+fn system_clock() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
