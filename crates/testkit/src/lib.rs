@@ -3,12 +3,18 @@
 //! [`ModelServer`] is a model provider on loopback. It speaks the four wire formats, follows a [`Script`] that a
 //! person can read, misbehaves on request ([`Fault`]) and keeps every request it got. Start reading there.
 //!
+//! [`OAuthServer`] is a provider that people log in at, and [`browse`] the browser that they do it with.
+//!
 //! Nothing here knows `models` or `engine`: those use this crate in their tests, and a test double that shared code
 //! with what it tests would agree with its mistakes.
 
 mod model_server;
+mod oauth_server;
 
 pub use model_server::{
     Delivery, Fault, ModelServer, Part, Recorded, Reply, Script, ScriptError, ServerOptions, Split, Then,
     Tokens, WireFormat,
+};
+pub use oauth_server::{
+    BrowserPage, Consent, DeviceStep, OAuthBehaviour, OAuthFault, OAuthRequest, OAuthServer, browse, visit,
 };
