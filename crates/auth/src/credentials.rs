@@ -30,7 +30,7 @@ struct Inner {
     store: Arc<dyn SecretStore>,
     environment: Box<Lookup>,
     clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
-    oauth: BTreeMap<String, OAuthConfig>,
+    oauth: Mutex<BTreeMap<String, OAuthConfig>>,
     timing: Timing,
     state: Mutex<State>,
     /// One a provider, held while a login of it is renewed.
@@ -81,7 +81,7 @@ pub enum Source {
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("oauth", &self.inner.oauth.keys()).finish_non_exhaustive()
+        f.debug_struct("Credentials").field("oauth", &self.inner.oauth().keys()).finish_non_exhaustive()
     }
 }
 
@@ -95,7 +95,7 @@ impl Credentials {
             store: Arc::new(store),
             environment: Box::new(environment),
             clock: Box::new(Timestamp::now),
-            oauth: BTreeMap::new(),
+            oauth: Mutex::default(),
             timing: Timing::default(),
             state: Mutex::default(),
             gates: Mutex::default(),
@@ -103,28 +103,37 @@ impl Credentials {
         Self { inner: Arc::new(inner) }
     }
 
-    /// How logins of a provider are renewed. To be called before it is shared; later it changes nothing.
-    pub fn with_oauth(mut self, provider: impl Into<String>, config: OAuthConfig) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.oauth.insert(provider.into(), config);
-        }
+    /// How logins of a provider are renewed.
+    pub fn with_oauth(self, provider: impl Into<String>, config: OAuthConfig) -> Self {
+        self.set_oauth(provider, config);
         self
     }
 
-    /// Another clock, for tests. As [`Credentials::with_oauth`], before it is shared.
+    /// As [`Credentials::with_oauth`], for providers that are found later, such as MCP servers.
+    pub fn set_oauth(&self, provider: impl Into<String>, config: OAuthConfig) {
+        self.inner.oauth().insert(provider.into(), config);
+    }
+
+    /// Another clock, for tests.
+    ///
+    /// # Panics
+    /// When clones share it already.
     pub fn with_clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.clock = Box::new(clock);
-        }
+        self.alone().clock = Box::new(clock);
         self
     }
 
-    /// How long to wait for answers. As [`Credentials::with_oauth`], before it is shared.
+    /// How long to wait for answers.
+    ///
+    /// # Panics
+    /// When clones share it already.
     pub fn with_timing(mut self, timing: Timing) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.timing = timing;
-        }
+        self.alone().timing = timing;
         self
+    }
+
+    fn alone(&mut self) -> &mut Inner {
+        Arc::get_mut(&mut self.inner).expect("it is set up before it is shared")
     }
 
     /// What to send to a provider: the key of the configuration, else the one in the environment, else the active
@@ -168,6 +177,10 @@ impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
         // What it holds is whole between any two statements, so a panic elsewhere does not spoil it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn oauth(&self) -> MutexGuard<'_, BTreeMap<String, OAuthConfig>> {
+        self.oauth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Timestamp {

@@ -4,6 +4,8 @@ mod file;
 
 pub use file::FileStore;
 
+use std::any::Any;
+
 use crate::{AuthError, Book, Notice};
 
 /// Somewhere to keep a [`Book`]. The file is one; a system's keyring can be another.
@@ -35,7 +37,13 @@ pub enum OnDamage {
 }
 
 /// Held as long as it lives.
-#[derive(Debug)]
 pub struct StoreLock {
-    _file: std::fs::File,
+    _guard: Box<dyn Any + Send>,
+}
+
+impl StoreLock {
+    /// `guard` is whatever lets go when it is dropped.
+    pub fn new(guard: impl Any + Send) -> Self {
+        Self { _guard: Box::new(guard) }
+    }
 }

@@ -103,11 +103,12 @@ impl Inner {
         }
         let still_good = || Credential::of(account).filter(|_| holds && force == Force::No);
         let Some(refresh) = account.refresh.clone() else { return still_good().ok_or_else(expired) };
-        let Some(config) = self.oauth.get(&provider) else {
+        let config = self.oauth().get(&provider).cloned();
+        let Some(config) = config else {
             let what = format!("`{provider}` has a login, but nothing says how to renew it");
             return still_good().ok_or(AuthError::BadConfig { what });
         };
-        match oauth::refresh(config, &refresh, &self.timing, self.now()).await {
+        match oauth::refresh(&config, &refresh, &self.timing, self.now()).await {
             Ok(Some(grant)) => self.keep_renewed(provider, label, refresh, grant).await,
             Ok(None) => {
                 let (name, account) = (provider.clone(), label.clone());

@@ -17,7 +17,7 @@ const INTERVAL: u64 = 5;
 /// What `slow_down` adds to it.
 const SLOWER: u64 = 5;
 
-const LONGEST_INTERVAL: u64 = 60;
+const LONGEST_INTERVAL: u64 = 300;
 
 /// Codes are valid for a quarter of an hour or so.
 const LONGEST_WAIT: u64 = 3600;
@@ -86,7 +86,7 @@ where
             Some("slow_down") => {
                 // Some say how slow; never take it for permission to be faster.
                 let told = reply.seconds("interval").unwrap_or(0);
-                interval = (interval + SLOWER).max(told).min(LONGEST_INTERVAL.max(interval));
+                interval = (interval + SLOWER).max(told).min(LONGEST_INTERVAL);
             }
             Some("expired_token" | "token_expired") => return Err(AuthError::TimedOut),
             _ => return token::grant(&reply, Timestamp::now()),

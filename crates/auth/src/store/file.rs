@@ -97,6 +97,11 @@ impl FileStore {
     }
 
     fn save(&self, book: &Book) -> io::Result<()> {
+        let text = book.to_store();
+        // What could not be read again must not take the place of what can.
+        if text.len() as u64 > LARGEST {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, "there are too many accounts"));
+        }
         let target = self.target();
         let folder = folder_of(&target);
         sweep(folder);
@@ -104,7 +109,7 @@ impl FileStore {
             .prefix(TEMPORARY)
             .permissions(Permissions::from_mode(0o600))
             .tempfile_in(folder)?;
-        file.write_all(book.to_store().as_bytes())?;
+        file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(&target).map_err(|error| error.error)?;
         // The rename itself is only safe once its folder is.
@@ -150,12 +155,12 @@ impl FileStore {
         let file = self.lock_file(name).map_err(|error| self.failed(error))?;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(StoreLock { _file: file })),
+                Ok(()) => return Ok(Some(StoreLock::new(file))),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 // A file system without locks. One person seldom does two things at once there; go on.
                 Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::INVAL) => {
-                    return Ok(Some(StoreLock { _file: file }));
+                    return Ok(Some(StoreLock::new(file)));
                 }
                 Err(errno) => return Err(self.failed(errno.into())),
             }

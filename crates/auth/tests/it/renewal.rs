@@ -138,6 +138,21 @@ async fn a_token_that_is_refused_before_its_time_is_renewed_once() {
 }
 
 #[tokio::test]
+async fn a_refresh_token_that_was_used_before_ends_the_login() {
+    let (home, server) = (Home::new(), OAuthServer::start().await.unwrap());
+    let credentials = home.credentials_at(&server);
+    let grant = a_grant(&server).await;
+    home.logged_in("me", &grant, -1);
+    let renewed = credentials.resolve(PROVIDER, &no_key()).await.unwrap().unwrap();
+    assert!(server.accepts(renewed.secret.reveal()));
+    // As from a backup, or by a thief.
+    home.logged_in("me", &grant, -1);
+    let error = credentials.resolve(PROVIDER, &no_key()).await.unwrap_err();
+    assert!(matches!(error, AuthError::LoginExpired { .. }), "{error:?}");
+    assert!(!server.accepts(renewed.secret.reveal()), "the provider trusts neither of the two any more");
+}
+
+#[tokio::test]
 async fn without_settings_a_login_lasts_as_long_as_it_lasts() {
     let (home, server) = (Home::new(), OAuthServer::start().await.unwrap());
     let grant = a_grant(&server).await;

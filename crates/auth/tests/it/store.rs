@@ -132,6 +132,22 @@ async fn a_newer_format_is_left_alone() {
 }
 
 #[tokio::test]
+async fn nothing_is_written_that_could_not_be_read_again() {
+    let home = Home::new();
+    let credentials = home.credentials();
+    let key = |number: usize| Secret::new(format!("{number}-{}", "x".repeat(16_000)));
+    let mut kept = 0;
+    let error = loop {
+        match credentials.add_key("p", Some(&kept.to_string()), &key(kept)).await {
+            Ok(_) => kept += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, AuthError::StoreFailed { .. }), "{error:?}");
+    assert_eq!(home.book().accounts("p").len(), kept);
+}
+
+#[tokio::test]
 async fn one_at_a_time() {
     let home = Home::new();
     add(&home, "a").await;
