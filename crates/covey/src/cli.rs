@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Run(Box<RunArguments>),
     /// Look at, search, export and manage recorded sessions
     Session(SessionArguments),
+    /// Which models there are, which can be used, and what they cost
+    Models(ModelsArguments),
     /// Show and change settings
     Config(ConfigArguments),
     /// What was spent, as a chart
@@ -202,6 +204,30 @@ pub(crate) enum ExportFormat {
     Markdown,
     Html,
     Json,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ModelsArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<ModelsCommand>,
+    /// Ask the providers anew
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    /// Also those that can not be used now
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// How the routes to models are: closed, open, half open, parked or disabled
+    Status {
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]

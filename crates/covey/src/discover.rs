@@ -1,6 +1,6 @@
 //! Which model to use when nobody said: what is configured, a key in the environment, a server on this machine.
 
-use models::{Catalogue, PROBE_TIMEOUT, probe_local};
+use ::models::{Catalogue, PROBE_TIMEOUT, probe_local};
 use protocol::ModelRef;
 
 use crate::exit::{Exit, Failure};

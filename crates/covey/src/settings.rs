@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::models::{Catalogue, Health, ProviderConfig};
 use engine::{Engine, EngineOptions, NativeAgent};
-use models::{Catalogue, Health, ProviderConfig};
 use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
 use protocol::{AgentId, Mode, ModelRef};
 use sessions::{Store, UsageLog};
@@ -118,10 +118,15 @@ impl Settings {
     pub(crate) fn catalogue(&self) -> Result<Catalogue, Failure> {
         let providers: Option<BTreeMap<String, ProviderConfig>> = self.config.get("providers")?;
         let chains: Option<BTreeMap<String, Vec<String>>> = self.config.get("router.chains")?;
-        let health = Health::at(self.home.cache_dir().join("routes.json"));
+        let health = self.health();
         Ok(Catalogue::new(providers.unwrap_or_default(), process_env)
             .with_chains(chains.unwrap_or_default())
             .with_health(Arc::new(health)))
+    }
+
+    /// What is known of the routes to models.
+    pub(crate) fn health(&self) -> Health {
+        Health::at(self.home.cache_dir().join("routes.json"))
     }
 
     /// The providers that the person wrote down.

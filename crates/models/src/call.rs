@@ -146,11 +146,11 @@ impl Phase {
 }
 
 impl Target {
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         net::shown(&self.base)
     }
 
-    fn client(&self) -> Result<net::Client, CallError> {
+    pub(crate) fn client(&self) -> Result<net::Client, CallError> {
         let shared = net::Options::default();
         let client = if self.timeouts.connect == shared.connect_timeout {
             net::client(&self.base)
@@ -160,7 +160,7 @@ impl Target {
         client.map_err(|error| self.unreachable(error.to_string()))
     }
 
-    fn headers(&self) -> Result<HeaderMap, CallError> {
+    pub(crate) fn headers(&self) -> Result<HeaderMap, CallError> {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -176,15 +176,15 @@ impl Target {
         CallError::BadCredential { provider: self.provider.clone(), message }
     }
 
-    fn unreachable(&self, what: String) -> CallError {
+    pub(crate) fn unreachable(&self, what: String) -> CallError {
         CallError::Unreachable { provider: self.provider.clone(), address: self.address(), what }
     }
 
-    fn timed_out(&self, waiting: Waiting, limit: Duration) -> CallError {
+    pub(crate) fn timed_out(&self, waiting: Waiting, limit: Duration) -> CallError {
         CallError::TimedOut { provider: self.provider.clone(), waiting, limit }
     }
 
-    fn not_this_api(&self, what: impl Into<String>) -> CallError {
+    pub(crate) fn not_this_api(&self, what: impl Into<String>) -> CallError {
         CallError::NotThisApi { provider: self.provider.clone(), address: self.address(), what: what.into() }
     }
 

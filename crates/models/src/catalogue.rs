@@ -1,5 +1,6 @@
 //! From a name to a model.
 
+mod listing;
 mod probe;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use net::Url;
 use net::header::{HeaderMap, HeaderName, HeaderValue};
 use protocol::ModelRef;
 
+pub use listing::{FRESH_MS, ListError, ListedModel, Listing, Listings};
 pub use probe::{LocalServer, PROBE_TIMEOUT, probe_local};
 
 use crate::call::{AnswerLimits, HttpModel, Target};
@@ -199,7 +201,7 @@ impl Catalogue {
         ports.collect()
     }
 
-    fn provider(&self, name: &str) -> Result<ProviderConfig, ResolveError> {
+    pub(crate) fn provider(&self, name: &str) -> Result<ProviderConfig, ResolveError> {
         match (self.user.get(name), known(name)) {
             (Some(user), Some(known)) => Ok(user.clone().over(known)),
             (Some(user), None) => Ok(user.clone()),

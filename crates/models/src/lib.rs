@@ -31,7 +31,10 @@ mod catalogue;
 mod provider;
 
 pub use call::{AnswerLimits, Timeouts};
-pub use catalogue::{Catalogue, LocalServer, PROBE_TIMEOUT, ResolveError, probe_local};
+pub use catalogue::{
+    Catalogue, FRESH_MS, ListError, ListedModel, Listing, Listings, LocalServer, PROBE_TIMEOUT, ResolveError,
+    probe_local,
+};
 pub use error::{CallError, Waiting};
 pub use event::{Answer, BlockKind, Ending, ModelEvent, Replay, StopReason};
 pub use message::{Block, ImageData, Message, Role, ToolCall, ToolResult};

@@ -55,6 +55,10 @@ impl Model for Router {
         self.routes[0].model.info()
     }
 
+    fn estimate(&self, request: &Request) -> u64 {
+        self.routes[0].model.estimate(request)
+    }
+
     fn stream(&self, request: Request) -> EventStream {
         let run = Run::new(self.routes.clone(), self.health.clone(), self.policy.clone(), request);
         stream::unfold(run, Run::next).boxed()

@@ -1,7 +1,7 @@
 //! Which session and which model a run works with.
 
+use ::models::Catalogue;
 use engine::Engine;
-use models::Catalogue;
 use protocol::{Mode, ModelRef, Op, SessionId};
 
 use super::folder;

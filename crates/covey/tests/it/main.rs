@@ -5,6 +5,7 @@ mod config;
 mod crash;
 mod faults;
 mod first_run;
+mod models;
 mod run;
 mod session;
 mod world;

@@ -1,7 +1,10 @@
 //! Stories: a model of the catalogue, a scripted server, a real socket between them.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod caching;
+mod conformance;
 mod faults;
+mod recorded;
 mod requests;
 mod routing;
 mod stories;

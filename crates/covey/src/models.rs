@@ -1,0 +1,218 @@
+//! `covey models`: which there are, which can be used, and what they cost.
+
+use std::collections::BTreeMap;
+
+use ::models::{Catalogue, Condition, FRESH_MS, Listings, PROBE_TIMEOUT, RouteStatus, probe_local};
+use futures::future::join_all;
+use protocol::{ModelRef, Timestamp};
+use serde_json::{Value, json};
+
+use crate::block_on;
+use crate::cli::{ModelsArguments, ModelsCommand};
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::terminal::{Stream, Style, columns, count, one_line, print, tell, tell_warning};
+
+pub(crate) fn models(arguments: &ModelsArguments) -> Result<Exit, Failure> {
+    let settings = Settings::load(None, &[])?;
+    match &arguments.command {
+        Some(ModelsCommand::Status { json }) => status(&settings, *json),
+        None => block_on(list(&settings, arguments)),
+    }
+}
+
+/// A model in the list.
+struct Row {
+    model: ModelRef,
+    context: Option<u32>,
+    prices: Option<(f64, f64)>,
+    /// Why it can not be used, if it can not.
+    missing: Option<String>,
+    /// Milliseconds since its provider named it; none when it is known without asking.
+    age_ms: Option<i64>,
+}
+
+async fn list(settings: &Settings, arguments: &ModelsArguments) -> Result<Exit, Failure> {
+    let catalogue = settings.catalogue()?;
+    let mut listings = Listings::load(&settings.home.cache_dir().join("models.json"));
+    let usable: Vec<String> =
+        catalogue.providers().into_iter().filter(|name| can_be_asked(&catalogue, name)).collect();
+    let local = probe_local(&catalogue.local_ports(), PROBE_TIMEOUT).await;
+    let is_here = |provider: &String| {
+        let is_local = catalogue.local_ports().iter().any(|(name, _)| name == provider);
+        !is_local || local.iter().any(|server| server.provider == *provider)
+    };
+    let ask: Vec<&String> = usable.iter().filter(|provider| is_here(provider)).collect();
+    let missing =
+        |provider: &&&String| listings.get(provider).is_none_or(|listing| listing.age_ms() > FRESH_MS);
+    let asked: Vec<&String> =
+        if arguments.refresh { ask } else { ask.iter().filter(missing).copied().collect() };
+    refresh(&catalogue, &mut listings, &asked).await;
+    let rows = rows(&catalogue, &listings, arguments.all);
+    print(&if arguments.json {
+        as_json(&catalogue, &rows)
+    } else {
+        as_text(&catalogue, &rows, arguments.all)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Whether a provider has all that it takes to ask it something.
+fn can_be_asked(catalogue: &Catalogue, provider: &str) -> bool {
+    catalogue.resolve(&format!("{provider}/any")).is_ok()
+}
+
+async fn refresh(catalogue: &Catalogue, listings: &mut Listings, providers: &[&String]) {
+    if providers.is_empty() {
+        return;
+    }
+    let style = Style::of(Stream::Err);
+    let watched = Stream::Err.is_terminal();
+    if watched {
+        let names = providers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+        tell(&format!("{}\r", style.faint(&one_line(&format!("asking {names} …"), columns()))));
+    }
+    let answers = join_all(providers.iter().map(|provider| catalogue.list_live(provider))).await;
+    if watched {
+        tell("\x1b[K");
+    }
+    for (provider, answer) in providers.iter().zip(answers) {
+        match answer {
+            Ok(models) => listings.put(provider, models),
+            Err(error) => tell_warning(&format!(
+                "`{provider}` does not tell its models: {}",
+                one_line(&error.to_string(), 200)
+            )),
+        }
+    }
+    if let Err(error) = listings.save() {
+        tell_warning(&format!("the list of models could not be kept: {error}"));
+    }
+}
+
+/// What is known by name, and over it what the providers said.
+fn rows(catalogue: &Catalogue, listings: &Listings, all: bool) -> Vec<Row> {
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    for provider in catalogue.providers() {
+        let known = catalogue.models(&provider).unwrap_or_default();
+        let listing = listings.get(&provider);
+        let listed = listing.map(|listing| listing.models.as_slice()).unwrap_or_default();
+        let named = listed.iter().map(|model| ModelRef::new(format!("{provider}/{}", model.name)));
+        for model in known.into_iter().chain(named) {
+            let found = catalogue.resolve(model.as_str());
+            if found.is_err() && !all {
+                continue;
+            }
+            let live =
+                listed.iter().find(|listed| model.split().is_some_and(|(_, name)| name == listed.name));
+            let info = found.as_ref().ok().map(|found| found.info().clone()).unwrap_or_default();
+            let row = Row {
+                context: info.context.or(live.and_then(|live| live.context)),
+                prices: info.prices.map(|prices| (prices.input, prices.output)),
+                missing: found.err().map(|error| error.to_string()),
+                age_ms: live.and(listing).map(|listing| listing.age_ms()),
+                model: model.clone(),
+            };
+            rows.entry(model.as_str().to_owned()).or_insert(row);
+        }
+    }
+    rows.into_values().collect()
+}
+
+fn as_text(catalogue: &Catalogue, rows: &[Row], all: bool) -> String {
+    let style = Style::of(Stream::Out);
+    let mut out = String::new();
+    for (name, models) in catalogue.chains() {
+        out.push_str(&format!("{}  {}\n", style.strong(name), style.faint(&models.join(" → "))));
+    }
+    let name_width = rows.iter().map(|row| row.model.as_str().chars().count()).max().unwrap_or(0).min(48);
+    for row in rows {
+        let name = one_line(row.model.as_str(), name_width);
+        let name = format!("{name:name_width$}");
+        let mut about = Vec::new();
+        about.extend(row.context.map(|context| format!("{} context", count(u64::from(context)))));
+        about.extend(row.prices.map(|(input, output)| format!("${input} in, ${output} out a million")));
+        about.extend(
+            row.age_ms
+                .filter(|age| *age > FRESH_MS)
+                .map(|age| format!("listed {} days ago", age / 86_400_000)),
+        );
+        match &row.missing {
+            Some(why) => {
+                let line = format!("{name}  {}", one_line(why, columns().saturating_sub(name_width + 2)));
+                out.push_str(&style.faint(&line));
+            }
+            None => out.push_str(format!("{name}  {}", style.faint(&about.join(" · "))).trim_end()),
+        }
+        out.push('\n');
+    }
+    if rows.is_empty() {
+        out.push_str(
+            "no model can be used yet; covey run \"hello\" shows the three quickest ways to get one\n",
+        );
+    }
+    if !all {
+        out.push_str(&style.faint("--all also lists those that can not be used, and says why\n"));
+    }
+    out
+}
+
+fn as_json(catalogue: &Catalogue, rows: &[Row]) -> String {
+    let models: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "model": row.model,
+                "usable": row.missing.is_none(),
+                "reason": row.missing,
+                "context": row.context,
+                "prices": row.prices.map(|(input, output)| json!({"input": input, "output": output})),
+                "listed_seconds_ago": row.age_ms.map(|age| age / 1000),
+            })
+        })
+        .collect();
+    let chains: serde_json::Map<String, Value> =
+        catalogue.chains().map(|(name, models)| (name.to_owned(), json!(models))).collect();
+    format!("{}\n", json!({"models": models, "chains": chains}))
+}
+
+fn status(settings: &Settings, json: bool) -> Result<Exit, Failure> {
+    let routes = settings.health().status();
+    if json {
+        print(&format!("{}\n", json!({"routes": routes})))?;
+        return Ok(Exit::Done);
+    }
+    if routes.is_empty() {
+        print("no route was used yet\n")?;
+        return Ok(Exit::Done);
+    }
+    let style = Style::of(Stream::Out);
+    let width = routes.iter().map(|route| route.model.as_str().chars().count()).max().unwrap_or(0);
+    let line = |route: &RouteStatus| {
+        let name = one_line(route.model.as_str(), width);
+        let latency = route.latency_ms.map(|ms| format!(" · {ms} ms to the first word")).unwrap_or_default();
+        let reason =
+            route.reason.as_deref().map(|why| format!(" · {}", one_line(why, 100))).unwrap_or_default();
+        format!(
+            "{name:width$}  {}{}\n",
+            condition(route.condition, style),
+            style.faint(&format!("{latency}{reason}"))
+        )
+    };
+    print(&routes.iter().map(line).collect::<String>())?;
+    Ok(Exit::Done)
+}
+
+fn condition(condition: Condition, style: Style) -> String {
+    let left = |until: i64| {
+        let seconds = (until - Timestamp::now().as_millis()).max(0) / 1000;
+        format!("{seconds} s")
+    };
+    match condition {
+        Condition::Closed => style.good("well"),
+        Condition::Open { until } => style.danger(&format!("failing, tried again in {}", left(until))),
+        Condition::HalfOpen => style.warning("failing, tried with the next call"),
+        Condition::Parked { until } => style.warning(&format!("busy, left alone for {}", left(until))),
+        Condition::Disabled => style.danger("refuses our key, until the settings change"),
+    }
+}

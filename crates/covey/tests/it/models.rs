@@ -1,0 +1,148 @@
+//! Chains, budgets and what was spent, through the real binary.
+
+use serde_json::Value;
+use testkit::ModelServer;
+
+use crate::world::World;
+
+async fn with_chain(first: &str, second: &str) -> (World, ModelServer) {
+    let world = World::bare(first).await;
+    let other = ModelServer::play(second).await;
+    world.configure(&format!(
+        "model = \"main\"\n[router.chains]\nmain = [\"a/small\", \"b/large\"]\n\
+         [providers.a]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.a.models.small]\ncontext = 8000\n\
+         [providers.b]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.b.models.large]\ncontext = 9000\n\
+         [providers.b.models.large.prices]\ninput = 10.0\noutput = 100.0\n",
+        world.server.base_url(),
+        other.base_url()
+    ));
+    (world, other)
+}
+
+#[tokio::test]
+async fn a_chain_goes_on_to_its_next_model_and_says_so() {
+    let (world, _other) = with_chain(
+        "reply\n  text: half an answer\n  fault: cut after=3\nforever\n",
+        "reply\n  text: whole\n  usage: input=1000 output=10\nforever\n",
+    )
+    .await;
+    let (done, result) = world.result(&["hello"]).await;
+    assert_eq!(
+        (done.code, &result["text"], &result["model"]),
+        (Some(0), &"whole".into(), &"b/large".into()),
+        "{done:?}"
+    );
+    assert!((result["cost_usd"].as_f64().unwrap() - 0.011).abs() < 1e-9, "{result}");
+    let lines = done.lines();
+    let route = lines.iter().find(|line| line["type"] == "route").unwrap();
+    assert_eq!((&route["from"], &route["to"]), (&"a/small".into(), &"b/large".into()));
+    let text = world.covey(&["run", "hello"]).await;
+    assert_eq!(text.out, "whole\n");
+    assert!(text.err.contains("`b/large` answers instead of `a/small`"), "{}", text.err);
+    // The session keeps the chain, not the model that happened to answer.
+    assert_eq!(lines[0]["model"], "main");
+
+    let status: Value =
+        serde_json::from_str(&world.covey(&["models", "status", "--json"]).await.out).unwrap();
+    assert!(status["routes"].as_array().unwrap().iter().all(|route| route["state"] == "closed"), "{status}");
+}
+
+#[tokio::test]
+async fn a_budget_stops_before_the_next_call_and_exits_4() {
+    let (world, _other) = with_chain(
+        "reply\n  fault: 404\nforever\n",
+        "reply\n  call: list_dir {}\n  usage: input=900 output=100\nforever\n",
+    )
+    .await;
+    let (done, result) = world.result(&["go", "--model", "b/large", "--max-tokens", "1500"]).await;
+    assert_eq!(
+        (done.code, &result["stop"], &result["steps"]),
+        (Some(4), &"limit".into(), &2.into()),
+        "{done:?}"
+    );
+    assert!(done.out.contains("2000 of 1500 tokens are spent"), "{}", done.out);
+    let (done, result) = world.result(&["go", "--model", "b/large", "--max-cost", "0.05"]).await;
+    assert_eq!((done.code, &result["steps"]), (Some(4), &3.into()), "{done:?}");
+    // A limit in money needs a price, of every model that may answer.
+    let done = world.covey(&["run", "go", "--max-cost", "1"]).await;
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.err.contains("price of `a/small` is not known"), "{}", done.err);
+    assert_ne!(world.covey(&["run", "go", "--max-cost", "1", "--max-tokens", "10"]).await.code, Some(2));
+}
+
+#[tokio::test]
+async fn what_was_spent_is_counted_by_day_model_agent_and_project() {
+    let (world, _other) = with_chain("", "reply\n  text: ok\n  usage: input=1000 output=10\nforever\n").await;
+    for _ in 0..3 {
+        world.result(&["hi", "--model", "b/large", "--ephemeral"]).await;
+    }
+    let stats = world.covey(&["stats", "day", "--by", "model", "--json"]).await;
+    let stats: Value = serde_json::from_str(&stats.out).unwrap();
+    assert_eq!(
+        (&stats["rows"][0]["name"], &stats["rows"][0]["calls"]),
+        (&"b/large".into(), &3.into()),
+        "{stats}"
+    );
+    assert!((stats["total"]["usage"]["cost_usd"].as_f64().unwrap() - 0.033).abs() < 1e-9, "{stats}");
+    let by_project = world.covey(&["stats", "--by", "project"]).await;
+    assert!(by_project.out.contains(world.project.to_str().unwrap()), "{}", by_project.out);
+    let week = world.covey(&["stats"]).await;
+    assert_eq!(week.out.lines().count(), 8, "seven days and a sum:\n{}", week.out);
+    assert!(week.out.contains("$0.03"), "{}", week.out);
+    assert_eq!(crate::world::mode(&world.home.join("usage.jsonl")), 0o600);
+    let nothing = World::bare("").await;
+    assert_eq!(nothing.covey(&["stats"]).await.out, "nothing was spent\n");
+}
+
+#[tokio::test]
+async fn models_are_listed_with_their_price_and_what_is_missing() {
+    let world = World::bare("models: tiny, huge\n").await;
+    world.configure(&format!(
+        "[providers.mine]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.mine.models.tiny]\ncontext = 8000\n\
+         [providers.mine.models.tiny.prices]\ninput = 1.5\noutput = 2.0\n[providers.ollama]\nport = 1\n[providers.lmstudio]\nport = 1\n[providers.llamacpp]\nport = 1\n",
+        world.server.base_url()
+    ));
+    let text = world.covey(&["models"]).await;
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(
+        text.out.contains("mine/tiny") && text.out.contains("mine/huge") && text.out.contains("$1.5 in"),
+        "{}",
+        text.out
+    );
+    let all: Value = serde_json::from_str(&world.covey(&["models", "--all", "--json"]).await.out).unwrap();
+    let models = all["models"].as_array().unwrap();
+    let openai = models.iter().find(|model| model["model"].as_str().unwrap().starts_with("openai/")).unwrap();
+    assert_eq!(openai["usable"], false);
+    assert!(openai["reason"].as_str().unwrap().contains("OPENAI_API_KEY"), "{openai}");
+    let huge = models.iter().find(|model| model["model"] == "mine/huge").unwrap();
+    assert!(huge["listed_seconds_ago"].is_number(), "{huge}");
+}
+
+#[tokio::test]
+async fn the_same_question_through_four_wires() {
+    for (wire, base) in
+        [("openai-chat", "/v1"), ("openai-responses", "/v1"), ("anthropic", ""), ("gemini", "")]
+    {
+        let world = World::bare("reply\n  think: I should look.\n  text: Let me see.\n  call: read {\"path\": \"a.txt\"}\nmodel: It says hello.\nmodel: Nothing more.\n").await;
+        world.write("a.txt", "hello\n");
+        world.configure(&format!(
+            "model = \"p/m\"\n[providers.p]\nwire = \"{wire}\"\nbase_url = \"{}{base}\"\n[providers.p.models.m]\ncontext = 100000\n",
+            world.server.url()
+        ));
+        let (done, result) = world.result(&["what does a.txt say?"]).await;
+        assert_eq!(
+            (done.code, &result["text"], &result["steps"]),
+            (Some(0), &"It says hello.".into(), &2.into()),
+            "{wire}: {done:?}"
+        );
+        let told = world.server.request(1).await;
+        assert!(
+            told.text().contains("hello"),
+            "{wire}: the result of the call was not sent: {}",
+            told.text()
+        );
+        // Another process goes on with it, and the provider is sent its own words unchanged.
+        let (done, result) = world.result(&["what else?", "--continue"]).await;
+        assert_eq!((done.code, &result["text"]), (Some(0), &"Nothing more.".into()), "{wire}: {done:?}");
+    }
+}
