@@ -5,6 +5,7 @@ mod delivery;
 mod http;
 mod reply;
 mod script;
+mod strict;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -84,6 +85,7 @@ struct State {
     script: Script,
     next: usize,
     brain: Brain,
+    strict: bool,
     requests: Vec<Arc<Recorded>>,
     outcomes: BTreeMap<usize, Outcome>,
     connections: usize,
@@ -141,6 +143,7 @@ impl ModelServer {
             script,
             next: 0,
             brain,
+            strict: false,
             requests: Vec::new(),
             outcomes: BTreeMap::new(),
             connections: 0,
@@ -149,6 +152,13 @@ impl ModelServer {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: watch::Sender::new(0), record });
         let accepting = tokio::spawn(accept(listener, shared.clone())).abort_handle();
         Ok(Self { address, shared, accepting })
+    }
+
+    /// From now on, refuses what the vendor of a wire refuses, with status 400 and in the vendor's shape: fields that
+    /// it does not know, roles out of order, calls without results. A request that is refused takes no reply.
+    pub fn strict(self) -> Self {
+        self.shared.lock().strict = true;
+        self
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -305,8 +315,15 @@ async fn exchange(connection: &mut Connection, head: Head, body: Bytes, shared: 
         // Nobody reads any more: then nobody wants it.
         let _ = record.send(request.clone());
     }
+    let refusal = match shared.lock().strict {
+        true => strict::check(wire, &request).err(),
+        false => None,
+    };
     let (number, reply, mut calls) = shared.change(|state| {
         state.requests.push(request.clone());
+        if let Some(what) = &refusal {
+            return (state.requests.len() - 1, Reply::status(400).message(what), state.calls);
+        }
         let reply = state.reply(&conversation);
         let calls = state.calls;
         // Reserved before the lock is let go, so that answers in parallel do not share ids.

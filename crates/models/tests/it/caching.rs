@@ -15,9 +15,11 @@ async fn each_request_begins_with_the_one_before() {
     let replies: Vec<_> = (0..50)
         .map(|turn| {
             let reply = if turn % 3 == 0 { Reply::new().think(format!("Hm {turn}.")) } else { Reply::new() };
-            let reply = if turn % 4 != 1 { reply.then_text(format!("Turn {turn}: Grüße {{[]}}")) } else { reply };
+            let reply =
+                if turn % 4 != 1 { reply.then_text(format!("Turn {turn}: Grüße {{[]}}")) } else { reply };
             let calls = if turn % 4 == 3 { 0 } else { 1 + turn % 3 };
-            (0..calls).fold(reply, |reply, call| reply.call("read", json!({"path": format!("{turn}/{call}")})))
+            (0..calls)
+                .fold(reply, |reply, call| reply.call("read", json!({"path": format!("{turn}/{call}")})))
         })
         .collect();
     for line in LINES {
@@ -37,7 +39,10 @@ async fn each_request_begins_with_the_one_before() {
             let results: Vec<_> = results.collect();
             messages.push(said);
             if results.is_empty() {
-                messages.push(Message::new(Role::User, vec![Block::Text("and?".to_owned()), Block::Image(picture())]));
+                messages.push(Message::new(
+                    Role::User,
+                    vec![Block::Text("and?".to_owned()), Block::Image(picture())],
+                ));
             } else {
                 messages.push(Message::results(results));
             }
@@ -75,7 +80,8 @@ async fn marks_are_where_something_ends() {
     let server = ModelServer::start(Script::default()).await.unwrap().strict();
     let model = LINES[2].model(&server, "");
     let said = Message::assistant(vec![Block::Text("Hi.".to_owned())]);
-    let messages = vec![Message::user("one"), said.clone(), Message::user("two"), said, Message::user("three")];
+    let messages =
+        vec![Message::user("one"), said.clone(), Message::user("two"), said, Message::user("three")];
     answer(&*model, Request::new("Be brief.", messages).with_tools(tools())).await;
     answer(&*model, Request::new("", vec![Message::user("one")])).await;
     let mark = json!({"type": "ephemeral"});
@@ -83,9 +89,12 @@ async fn marks_are_where_something_ends() {
     assert_eq!(full.json["tools"][1]["cache_control"], mark);
     assert!(full.json["tools"][0].get("cache_control").is_none());
     assert_eq!(full.json["system"], json!([{"type": "text", "text": "Be brief.", "cache_control": mark}]));
-    let marked: Vec<_> = full.json["messages"].as_array().unwrap().iter().map(|message| {
-        message["content"].as_array().unwrap().last().unwrap().get("cache_control").is_some()
-    }).collect();
+    let marked: Vec<_> = full.json["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"].as_array().unwrap().last().unwrap().get("cache_control").is_some())
+        .collect();
     assert_eq!(marked, [false, false, true, false, true]);
     assert_eq!(bare.text().matches(MARK).count(), 1);
     assert!(bare.json.get("system").is_none());

@@ -83,7 +83,9 @@ pub(crate) fn plain(blocks: &[Block]) -> Vec<Block> {
 #[tokio::test]
 async fn a_model_thinks_speaks_and_calls_on_every_wire() {
     for line in LINES {
-        for delivery in [Delivery::Frames, Delivery::Bulk, Delivery::Trickle, Delivery::SplitUtf8, Delivery::Whole] {
+        for delivery in
+            [Delivery::Frames, Delivery::Bulk, Delivery::Trickle, Delivery::SplitUtf8, Delivery::Whole]
+        {
             let usage = Tokens { input: 1000, output: 50, cache_read: 800, cache_write: 0, reasoning: 7 };
             let reply = Reply::new()
                 .think("Let me look. 🦆")
@@ -92,7 +94,8 @@ async fn a_model_thinks_speaks_and_calls_on_every_wire() {
                 .call("read", json!({"path": "b.txt", "ü": ["🦆", null, 1.5]}))
                 .usage(usage);
             let server = ModelServer::start(reply.delivery(delivery)).await.unwrap().strict();
-            let model = line.model(&server, "[models.m]\nprices = { input = 2, output = 10, cache_read = 0.2 }");
+            let model =
+                line.model(&server, "[models.m]\nprices = { input = 2, output = 10, cache_read = 0.2 }");
             let told = tell(model.stream(ask("read them").with_tools(tools()))).await;
             // Anthropic says what was thought, but not how many tokens that took.
             let thought = if line.name == "anthropic" { 0 } else { 7 };
@@ -265,7 +268,11 @@ async fn arguments_that_are_no_arguments_do_not_end_a_session() {
 #[tokio::test]
 async fn ids_that_were_used_before_are_sent_as_their_own() {
     let call = |id: &str| {
-        Block::ToolCall(ToolCall { id: id.to_owned(), name: "read".to_owned(), arguments: json!({"path": "x"}) })
+        Block::ToolCall(ToolCall {
+            id: id.to_owned(),
+            name: "read".to_owned(),
+            arguments: json!({"path": "x"}),
+        })
     };
     // What servers have sent: the same id in every answer, characters that others refuse, nothing.
     let messages = vec![
@@ -287,7 +294,10 @@ async fn ids_that_were_used_before_are_sent_as_their_own() {
     let calls = sent.iter().flat_map(|message| message["tool_calls"].as_array().into_iter().flatten());
     let calls: Vec<_> = calls.map(|call| call["id"].as_str().unwrap().to_owned()).collect();
     let results: Vec<_> = sent.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
-    assert!(calls.iter().all(|id| id.len() == 9 && id.bytes().all(|c| c.is_ascii_alphanumeric())), "{calls:?}");
+    assert!(
+        calls.iter().all(|id| id.len() == 9 && id.bytes().all(|c| c.is_ascii_alphanumeric())),
+        "{calls:?}"
+    );
     assert_eq!(results, [&calls[0], &calls[1], &calls[3], &calls[2]]);
     assert_ne!(calls[0], calls[2]);
 }
@@ -298,7 +308,8 @@ async fn an_answer_may_have_to_have_a_shape() {
         "type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"],
         "additionalProperties": false,
     });
-    let server = ModelServer::start(Script::from(Reply::text("{\"n\": 1}")).forever()).await.unwrap().strict();
+    let server =
+        ModelServer::start(Script::from(Reply::text("{\"n\": 1}")).forever()).await.unwrap().strict();
     for line in LINES {
         let output_schema = Some(Arc::new(OutputSchema { name: "count".to_owned(), schema: schema.clone() }));
         let (blocks, _) = answer(&*line.model(&server, ""), Request { output_schema, ..ask("count") }).await;
@@ -313,12 +324,15 @@ async fn an_answer_may_have_to_have_a_shape() {
         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false,
     });
     assert_eq!(sent[2]["output_config"], json!({"format": {"type": "json_schema", "schema": closed}}));
-    assert_eq!(sent[3]["generationConfig"], json!({
-        "responseMimeType": "application/json",
-        "responseSchema": {
-            "type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"],
-        },
-    }));
+    assert_eq!(
+        sent[3]["generationConfig"],
+        json!({
+            "responseMimeType": "application/json",
+            "responseSchema": {
+                "type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"],
+            },
+        })
+    );
 }
 
 #[tokio::test]
@@ -345,7 +359,8 @@ async fn how_much_to_think_is_said_in_each_vendors_words() {
             let requests = server.requests();
             let sent = &requests.last().unwrap().json;
             let fields = ["reasoning_effort", "reasoning", "thinking", "output_config", "max_tokens"];
-            let mut said: Vec<_> = fields.iter().filter_map(|field| Some(sent.get(field)?.to_string())).collect();
+            let mut said: Vec<_> =
+                fields.iter().filter_map(|field| Some(sent.get(field)?.to_string())).collect();
             said.extend(sent["generationConfig"].get("thinkingConfig").map(Value::to_string));
             words.push(said.join(" "));
         }
@@ -366,19 +381,26 @@ async fn a_turn_that_began_without_a_thought_goes_on_without() {
     ];
     let think = |messages: Vec<_>| Request { reasoning: Some(Effort::High), ..Request::new("", messages) };
     answer(&*model, think(messages.clone())).await;
-    let next = [messages, vec![Message::assistant(vec![Block::Text("ok".to_owned())]), Message::user("next")]];
+    // A limit for the answer is one for the answer: thoughts come on top.
+    answer(&*model, Request { max_output: Some(1000), ..think(vec![Message::user("go")]) }).await;
+    let sent = server.requests().last().unwrap().json.clone();
+    assert_eq!((&sent["max_tokens"], &sent["thinking"]["budget_tokens"]), (&json!(21_480), &json!(20_480)));
+    let next =
+        [messages, vec![Message::assistant(vec![Block::Text("ok".to_owned())]), Message::user("next")]];
     answer(&*model, think(next.concat())).await;
     let thinks: Vec<_> = server.requests().iter().map(|sent| sent.json.get("thinking").is_some()).collect();
-    assert_eq!(thinks, [false, true]);
+    assert_eq!(thinks, [false, true, true]);
 }
 
 /// What becomes of a first answer with this fault, when the second one is `ok`.
 async fn after(line: &Line, fault: &str) -> String {
-    let server = ModelServer::play(&format!("reply\n text: a b c d\n fault: {fault}\nmodel: ok")).await.strict();
+    let server =
+        ModelServer::play(&format!("reply\n text: a b c d\n fault: {fault}\nmodel: ok")).await.strict();
     let limits = AnswerLimits { frame: 1 << 20, text: 4 << 20, wire: 16 << 20 };
     let model = line.limited(&server, "timeouts = { first_byte = 0.5, idle = 0.5 }", limits);
     let told = tell(model.stream(ask("hi"))).await;
-    let ok = format!("text: ok\nusage: 10 in, 5 out, 0 read, 0 thought\nstop: {:?}", Some(StopReason::EndTurn));
+    let ok =
+        format!("text: ok\nusage: 10 in, 5 out, 0 read, 0 thought\nstop: {:?}", Some(StopReason::EndTurn));
     let bases = [server.base_url(), format!("{}/", server.url())];
     bases.iter().fold(told.replace(&ok, "ok"), |told, base| told.replace(base, "BASE"))
 }
@@ -407,7 +429,10 @@ async fn every_fault_is_named_alike_on_every_wire() {
             "error: `test` at BASE does not speak this API: it sent an HTML page, `Welcome to the login page`\n\
              hint: check base_url and wire of the provider; most base_urls end in /v1",
         ),
-        ("giant mb=2", "error: `test` sent more than 1048576 bytes\nhint: the server does not behave; choose another"),
+        (
+            "giant mb=2",
+            "error: `test` sent more than 1048576 bytes\nhint: the server does not behave; choose another",
+        ),
     ];
     let begins = [
         ("error after=4 message=\"fell over\"", "restart 1: `test` can not answer now: fell over"),
@@ -460,7 +485,9 @@ async fn answers_without_usage_or_sense_are_answers() {
     // JSON that is something else.
     for line in LINES {
         let server =
-            ModelServer::start(Script::from(Reply::raw("application/json", "{\"ok\":true}")).forever()).await.unwrap();
+            ModelServer::start(Script::from(Reply::raw("application/json", "{\"ok\":true}")).forever())
+                .await
+                .unwrap();
         let error = failure(line.model(&server, "retries = 0").stream(ask("hi"))).await;
         assert!(matches!(error, CallError::BrokenStream { .. }), "{} {error:?}", line.name);
     }
@@ -471,7 +498,8 @@ async fn an_estimate_learns_from_what_is_counted() {
     let words = "The quick brown fox jumps over the lazy dog. ".repeat(100);
     for line in LINES {
         let usage = Tokens { input: 1800, output: 5, ..Tokens::default() };
-        let server = ModelServer::start(Script::from(Reply::text("ok").usage(usage)).forever()).await.unwrap();
+        let server =
+            ModelServer::start(Script::from(Reply::text("ok").usage(usage)).forever()).await.unwrap();
         let model = line.model(&server, "");
         let before = model.estimate(&ask(&words));
         assert!((800..1300).contains(&before), "{before}");

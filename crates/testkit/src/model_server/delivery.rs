@@ -99,7 +99,7 @@ async fn send(
         _ => reply,
     };
     let answer = Answer::new(reply, asked.model, asked.number, next_call);
-    if !asked.streams {
+    if !asked.streams || reply.delivery == Delivery::Whole {
         let body = asked.wire.whole(&answer).to_string();
         connection.answer(200, "application/json", &[], body.as_bytes()).await?;
         return Ok(Outcome::Sent);
@@ -159,7 +159,7 @@ async fn write_frames(connection: &mut Connection, reply: &Reply, frames: &[Byte
                 rest = &rest[count..];
             }
         }
-        Delivery::Bulk | Delivery::Frames => {
+        Delivery::Bulk | Delivery::Frames | Delivery::Whole => {
             for frame in frames {
                 if !reply.pace.is_zero() && abandoned(connection, reply.pace).await {
                     return Err(io::ErrorKind::BrokenPipe.into());

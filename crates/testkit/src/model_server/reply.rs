@@ -33,6 +33,7 @@ pub enum Part {
     },
     Call {
         name: String,
+        /// A text is sent as it is, where the wire can: arguments that are not JSON.
         arguments: Value,
         /// `None` lets the server number it: `call_1`, `call_2`, …
         id: Option<String>,
@@ -102,6 +103,8 @@ pub enum Delivery {
     Trickle,
     /// Each character of several bytes is cut apart between two writes.
     SplitUtf8,
+    /// One JSON document, although a stream was asked for.
+    Whole,
 }
 
 /// What goes wrong. Counts are in frames of the stream that were sent whole.

@@ -23,7 +23,7 @@ use super::reply::{Delivery, Fault, Part, Reply, Split, Tokens};
 ///   chunk: 4                       characters a delta; `deltas: 10` for so many in all; by words without either
 ///   wait: 20                       milliseconds before the answer
 ///   pace: 5                        milliseconds before each frame
-///   writes: frames                 or bulk, trickle, split-utf8
+///   writes: frames                 or bulk, trickle, split-utf8, whole
 ///   fault: cut after=3             in frames; the other faults are below
 /// models: small, large             what the list of models names
 /// forever                          begin again when all replies were given
@@ -238,7 +238,8 @@ fn delivery(name: &str) -> Result<Delivery, String> {
         "bulk" => Ok(Delivery::Bulk),
         "trickle" => Ok(Delivery::Trickle),
         "split-utf8" => Ok(Delivery::SplitUtf8),
-        _ => Err(format!("`{name}` is not one of frames, bulk, trickle, split-utf8")),
+        "whole" => Ok(Delivery::Whole),
+        _ => Err(format!("`{name}` is not one of frames, bulk, trickle, split-utf8, whole")),
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> Answer<'a> {
                 Part::Call { name, arguments, id } => {
                     *next_call += 1;
                     let id = id.clone().unwrap_or_else(|| format!("call_{next_call}"));
-                    let pieces = cut(&arguments.to_string());
+                    let pieces = cut(&arguments_text(arguments));
                     Block::Call { id, name: name.clone(), arguments: arguments.clone(), pieces }
                 }
                 Part::Raw { .. } => return None,
@@ -156,6 +156,11 @@ impl WireFormat {
             Self::OpenAiChat | Self::Gemini => data(&self.error(500, message)),
         }
     }
+}
+
+/// The text of a call's arguments.
+fn arguments_text(arguments: &Value) -> String {
+    arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
 /// A frame that only has data.

@@ -65,21 +65,18 @@ pub(super) fn body(ask: &Ask<'_>) -> Vec<u8> {
 
 fn options(ask: &Ask<'_>, body: &mut Body) {
     let request = ask.request;
-    let most = ask.info.max_output.unwrap_or(u32::MAX);
-    let mut max_tokens = request.max_output.or(ask.info.max_output).unwrap_or(MAX_TOKENS);
+    let most = ask.info.max_output.unwrap_or(MAX_TOKENS);
+    let mut max_tokens = request.max_output.unwrap_or(most);
     let mut output = serde_json::Map::new();
     let mut thinking = None;
     match ask.effort(ReasoningKind::Effort) {
         Some((Effort::None, _)) | None => {}
         Some((effort, ReasoningKind::Budget)) if may_think(ask) => {
-            let largest = most.min(64_000).saturating_sub(LEAST_BUDGET);
+            // The limit holds for thoughts and answer together, and a quarter of it is for the answer at least.
+            let largest = most - most / 4;
             let budget = ask.info.reasoning.budget(effort, (LEAST_BUDGET, largest)).min(largest);
             if budget >= LEAST_BUDGET {
-                // The limit holds for thoughts and answer together. Without a wish, half of it is for each at least.
-                max_tokens = match request.max_output {
-                    Some(wish) => budget.saturating_add(wish).min(most),
-                    None => max_tokens.max(budget.saturating_add(LEAST_BUDGET)).min(most),
-                };
+                max_tokens = request.max_output.map_or(most, |wish| budget.saturating_add(wish).min(most));
                 thinking = Some(json!({"type": "enabled", "budget_tokens": budget}));
             }
         }

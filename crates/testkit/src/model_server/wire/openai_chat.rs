@@ -92,7 +92,7 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
             Block::Think(pieces) => append(&mut message, "reasoning_content", pieces.whole()),
             Block::Text(pieces) => append(&mut message, "content", pieces.whole()),
             Block::Call { id, name, arguments, .. } => {
-                let function = json!({"name": name, "arguments": arguments.to_string()});
+                let function = json!({"name": name, "arguments": super::arguments_text(arguments)});
                 calls.push(json!({"id": id, "type": "function", "function": function}));
             }
         }

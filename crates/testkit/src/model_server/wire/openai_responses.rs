@@ -36,7 +36,7 @@ fn item(answer: &Answer<'_>, index: usize, block: &Block) -> Value {
         }),
         Block::Call { id, name, arguments, .. } => json!({
             "type": "function_call", "id": format!("fc_{number}_{index}"), "call_id": id, "name": name,
-            "arguments": arguments.to_string(), "status": "completed",
+            "arguments": super::arguments_text(arguments), "status": "completed",
         }),
     }
 }
