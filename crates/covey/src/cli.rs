@@ -48,8 +48,8 @@ pub(crate) struct RunArguments {
     /// Who answers
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Which model
-    #[arg(long, value_name = "PROVIDER/MODEL")]
+    /// Which model: PROVIDER/MODEL, or the name of a chain
+    #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
     #[arg(long)]

@@ -22,6 +22,10 @@ const MODEL: Schema = Schema::Table(&[
     Key::bool("tools").doc("whether it can call tools"),
     Key::bool("images").doc("whether it can see pictures"),
     Key::bool("thinking").doc("whether it thinks before it answers"),
+    Key::choice("reasoning", &["effort", "budget", "level", "switch", "none"]).doc("how its thinking is set"),
+    Key::list("efforts", &Schema::Text).doc("its words for how much to think, from least to most"),
+    Key::list("thinking_budget", &Schema::Integer { min: 0, max: TOKENS })
+        .doc("the fewest and most tokens it thinks"),
     Key::table(
         "prices",
         &[
@@ -53,7 +57,13 @@ const PROVIDER: Schema = Schema::Table(&[
     Key::integer("retries", 0, 20).doc("how often to try again"),
     Key::table(
         "quirks",
-        &[Key::bool("include_usage"), Key::text("max_tokens_field"), Key::bool("replay_reasoning")],
+        &[
+            Key::bool("include_usage"),
+            Key::text("max_tokens_field"),
+            Key::bool("replay_reasoning"),
+            Key::bool("short_call_ids"),
+            Key::bool("bearer"),
+        ],
     ),
 ]);
 
@@ -64,6 +74,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &Key::text("model").trusted().doc("which model answers: PROVIDER/MODEL"),
     &Key::text("agent").trusted().default(NativeAgent::ID).doc("who answers"),
     &Key::tightening("mode", Mode::NAMES).default("ask").doc("how much an agent may do without asking"),
+    &Key::choice("reasoning", &["none", "low", "medium", "high", "max"]).doc("how much a model thinks"),
     &Key::table(
         "router",
         &[Key::map("chains", &Schema::List(&Schema::Text)).doc("models in order of preference")],
@@ -161,6 +172,7 @@ impl Settings {
             agent: self.config.get::<AgentId>("agent")?.unwrap_or_else(|| AgentId::new(NativeAgent::ID)),
             model,
             mode: self.config.get::<Mode>("mode")?.unwrap_or_default(),
+            reasoning: self.config.get("reasoning")?,
             usage_log: Some(self.usage_log()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
@@ -184,4 +196,77 @@ fn config_failure(errors: &[project::ConfigError]) -> Failure {
     }
     let hint = errors.last().and_then(project::ConfigError::hint);
     Failure { exit: Exit::Usage, message: lines.join("\n"), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every key that a provider file knows can be set, and what can be set is understood.
+    #[test]
+    fn the_schema_of_providers_and_what_reads_it_agree() {
+        let example = r#"
+            wire = "openai-chat"
+            base_url = "http://127.0.0.1:1/v1"
+            api_key_env = "KEY"
+            api_key = "sk"
+            default_model = "m"
+            port = 8080
+            retries = 2
+            headers = { x-team = "shop" }
+            [timeouts]
+            connect = 1
+            first_byte = 2.5
+            idle = 3
+            [quirks]
+            include_usage = false
+            max_tokens_field = "max_tokens"
+            replay_reasoning = true
+            short_call_ids = true
+            bearer = true
+            [models.m]
+            id = "other"
+            context = 1000
+            max_output = 100
+            tools = false
+            images = false
+            thinking = true
+            reasoning = "budget"
+            efforts = ["low", "high"]
+            thinking_budget = [1, 2]
+            prices = { input = 1.0, output = 2, cache_read = 0.1, cache_write = 1.25 }
+        "#;
+        let table: toml::Table = example.parse().unwrap();
+        let named: ProviderConfig = table.clone().try_into().unwrap();
+        assert_eq!(named.models["m"].context, Some(1000));
+        fn keys(schema: &Schema) -> Vec<&'static str> {
+            match schema {
+                Schema::Table(keys) => keys.iter().map(|key| key.name).collect(),
+                _ => panic!("not a table"),
+            }
+        }
+        let sorted = |mut names: Vec<&str>| {
+            names.sort_unstable();
+            names.join(" ")
+        };
+        let of = |table: &toml::Table| sorted(table.keys().map(String::as_str).collect());
+        assert_eq!(sorted(keys(&PROVIDER)), of(&table), "the example holds every key once");
+        assert_eq!(sorted(keys(&MODEL)), of(table["models"]["m"].as_table().unwrap()));
+        let home = tempfile::tempdir().unwrap();
+        let indented = example
+            .replace("[timeouts]", "[providers.x.timeouts]")
+            .replace("[quirks]", "[providers.x.quirks]");
+        let indented = indented.replace("[models.m]", "[providers.x.models.m]");
+        std::fs::write(home.path().join("config.toml"), format!("[providers.x]\n{indented}")).unwrap();
+        let config = Config::load(&LoadOptions {
+            home: &Home::at(home.path()),
+            project: None,
+            sections: SECTIONS,
+            env: &|_| None,
+            flags: &[],
+            trust: &NobodyTrusted,
+        });
+        let providers: BTreeMap<String, ProviderConfig> = config.unwrap().get("providers").unwrap().unwrap();
+        assert_eq!(providers["x"].models["m"].context, Some(1000));
+    }
 }

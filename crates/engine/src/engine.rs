@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use agents::{Agent, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
-use models::{Catalogue, ResolveError};
+use models::{Catalogue, Effort, ResolveError};
 use project::{Host, LocalHost, Project, Roots};
 use protocol::{
     AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
@@ -27,6 +27,8 @@ pub struct EngineOptions {
     pub agent: AgentId,
     pub model: Option<ModelRef>,
     pub mode: Mode,
+    /// How much models think; each as it likes without it.
+    pub reasoning: Option<Effort>,
     /// Where calls to models are counted, if they are.
     pub usage_log: Option<UsageLog>,
     /// Written into each session it starts.
@@ -267,7 +269,8 @@ impl Engine {
                 _ => EngineError::Refused { message, hint },
             }
         })?;
-        Ok(Arc::new(NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned())))
+        let agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned());
+        Ok(Arc::new(agent.thinking(self.inner.options.reasoning)))
     }
 
     fn store_of(&self, session: &SessionId) -> &Store {

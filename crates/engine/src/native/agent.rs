@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agents::{Agent, Reporter, Turn, report};
 use futures::stream::BoxStream;
-use models::{Block, CallError, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
+use models::{Block, CallError, Effort, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
     AgentId, BlobRef, ErrorInfo, Limits, ModelRef, Notice, NoticeLevel, Stop, StopCause, Update, Usage,
     UsageReport, Verbatim,
@@ -38,6 +38,7 @@ struct Inner {
     specs: Arc<ToolSet>,
     system: Arc<str>,
     cwd: PathBuf,
+    reasoning: Option<Effort>,
     /// The conversation as of the end of the last turn; none when it has to be read from the log.
     memory: Mutex<Option<Transcript>>,
 }
@@ -55,7 +56,16 @@ impl NativeAgent {
         };
         let specs = ToolSet::new(tools.iter().map(spec).collect());
         let system = system_prompt(&cwd, !specs.is_empty()).into();
-        Self { inner: Arc::new(Inner { model, tools, specs, system, cwd, memory: Mutex::new(None) }) }
+        let memory = Mutex::new(None);
+        Self { inner: Arc::new(Inner { model, tools, specs, system, cwd, reasoning: None, memory }) }
+    }
+
+    /// How much the model thinks before it answers.
+    pub fn thinking(mut self, reasoning: Option<Effort>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.reasoning = reasoning;
+        }
+        self
     }
 }
 
@@ -117,6 +127,7 @@ impl Inner {
             }
             let request = Request {
                 max_output: self.model.info().max_output,
+                reasoning: self.reasoning,
                 ..Request::new(self.system.clone(), transcript.messages().to_vec())
                     .with_tools(self.specs.clone())
             };

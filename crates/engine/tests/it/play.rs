@@ -102,6 +102,7 @@ fn new_engine(server: &ModelServer, store: &Store) -> Engine {
         agent: "native".into(),
         model: Some("testkit/scripted".into()),
         mode: Mode::Ask,
+        reasoning: None,
         usage_log: None,
         version: "0.0.0".to_owned(),
     })
