@@ -78,7 +78,7 @@ async fn nothing_that_others_send_ends_a_login() {
 async fn those_who_hold_the_line_do_not_hold_the_login() {
     let (server, robot) = (OAuthServer::start().await.unwrap(), Robot::idle());
     let config = config(&server);
-    let timing = Timing { callback: Duration::from_millis(50), ..timing() };
+    let timing = Timing { callback: Duration::from_millis(200), ..timing() };
     let login = Login::new(&config, &robot).with_timing(timing).browser();
     let others = async {
         let url = robot.url().await;
