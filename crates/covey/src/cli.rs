@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Session(SessionArguments),
     /// Which models there are, which can be used, and what they cost
     Models(ModelsArguments),
+    /// Keys and logins: add, remove, look at and choose them
+    Auth(AuthArguments),
     /// Show and change settings
     Config(ConfigArguments),
     /// What was spent, as a chart
@@ -228,6 +230,42 @@ pub(crate) enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct AuthArguments {
+    #[command(subcommand)]
+    pub(crate) command: AuthCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum AuthCommand {
+    /// Add an account: in the browser where the provider offers that, else by its key
+    Login {
+        provider: String,
+        /// What to call the account, if there are several
+        #[arg(long)]
+        label: Option<String>,
+        /// Log in with a code on another device
+        #[arg(long, conflicts_with = "key_stdin")]
+        device: bool,
+        /// Read a key from stdin; it is never taken from the command line
+        #[arg(long)]
+        key_stdin: bool,
+    },
+    /// Forget an account, or all of a provider's
+    Logout {
+        provider: String,
+        #[arg(long)]
+        label: Option<String>,
+    },
+    /// Which accounts there are, and how they are
+    Status {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Use this account first
+    Use { provider: String, label: String },
 }
 
 #[derive(Args)]

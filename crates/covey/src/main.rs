@@ -7,6 +7,7 @@ mod discover;
 mod doctor;
 mod exit;
 mod in_process;
+mod login;
 mod models;
 mod run;
 mod session;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::run(*arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
         Some(Command::Models(arguments)) => models::models(&arguments),
+        Some(Command::Auth(arguments)) => login::auth(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),
         Some(Command::Stats(arguments)) => stats::stats(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::auth::{Credentials, FileStore};
 use ::models::{Catalogue, Health, ProviderConfig};
 use engine::{Engine, EngineOptions, NativeAgent};
 use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
@@ -55,6 +56,7 @@ const PROVIDER: Schema = Schema::Table(&[
         ],
     ),
     Key::integer("retries", 0, 20).doc("how often to try again"),
+    Key::new("oauth", Schema::Any).doc("how to log in there"),
     Key::table(
         "quirks",
         &[
@@ -130,9 +132,20 @@ impl Settings {
         let providers: Option<BTreeMap<String, ProviderConfig>> = self.config.get("providers")?;
         let chains: Option<BTreeMap<String, Vec<String>>> = self.config.get("router.chains")?;
         let health = self.health();
-        Ok(Catalogue::new(providers.unwrap_or_default(), process_env)
+        let providers = providers.unwrap_or_default();
+        let credentials = self.credentials(&providers);
+        Ok(Catalogue::new(providers, process_env)
+            .with_credentials(credentials)
             .with_chains(chains.unwrap_or_default())
             .with_health(Arc::new(health)))
+    }
+
+    /// Keys and logins: from the settings, the environment and the store.
+    pub(crate) fn credentials(&self, providers: &BTreeMap<String, ProviderConfig>) -> Credentials {
+        let store = FileStore::new(self.home.data_dir().join("auth.json"));
+        let known = Credentials::new(store, process_env).with_oauth("openrouter", ::auth::openrouter());
+        let configured = providers.iter().filter_map(|(name, config)| Some((name, config.oauth.clone()?)));
+        configured.fold(known, |known, (name, oauth)| known.with_oauth(name, oauth))
     }
 
     /// What is known of the routes to models.
@@ -213,6 +226,7 @@ mod tests {
             default_model = "m"
             port = 8080
             retries = 2
+            oauth = { client_id = "covey", token_url = "https://example.org/token" }
             headers = { x-team = "shop" }
             [timeouts]
             connect = 1

@@ -10,6 +10,7 @@ use net::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue}
 use net::{Response, Url};
 use protocol::ModelRef;
 
+use crate::account::{Accounts, ask_in_turn};
 use crate::error::{Waiting, classify, html_title, looks_like_html};
 use crate::model::{EventStream, Model, ModelInfo};
 use crate::retry::retry_after;
@@ -78,6 +79,8 @@ pub(crate) struct Target {
     pub(crate) model: String,
     pub(crate) base: Url,
     pub(crate) key: Option<Secret>,
+    /// Where keys come from at the time of asking, if a person keeps several.
+    pub(crate) accounts: Option<Accounts>,
     pub(crate) headers: HeaderMap,
     pub(crate) quirks: Quirks,
     pub(crate) timeouts: Timeouts,
@@ -121,7 +124,7 @@ impl Phase {
     async fn next(mut self) -> Option<(Result<ModelEvent, CallError>, Self)> {
         loop {
             self = match self {
-                Self::Ask(target, request) => match ask(target, request).await {
+                Self::Ask(target, request) => match ask_in_turn(target, request).await {
                     Ok(reading) => Self::Read(Box::new(reading)),
                     Err(error) => return Some((Err(error), Self::Over)),
                 },
@@ -217,7 +220,7 @@ fn sensitive(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
+pub(crate) async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
     let body = target.format.body(&Ask {
         model: &target.model,
         origin: &target.origin,
@@ -290,7 +293,7 @@ async fn error_body(response: &mut Response, target: &Target) -> String {
 }
 
 /// An answer that is being read.
-struct Reading {
+pub(crate) struct Reading {
     target: Arc<Target>,
     response: Response,
     form: Form,

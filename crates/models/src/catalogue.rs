@@ -6,6 +6,7 @@ mod probe;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use auth::Credentials;
 use net::Url;
 use net::header::{HeaderMap, HeaderName, HeaderValue};
 use protocol::ModelRef;
@@ -13,6 +14,7 @@ use protocol::ModelRef;
 pub use listing::{FRESH_MS, ListError, ListedModel, Listing, Listings};
 pub use probe::{LocalServer, PROBE_TIMEOUT, probe_local};
 
+use crate::account::Accounts;
 use crate::call::{AnswerLimits, HttpModel, Target};
 use crate::provider::{KNOWN, known};
 use crate::tokens::TokenRatio;
@@ -24,6 +26,7 @@ pub struct Catalogue {
     environment: Box<Lookup>,
     chains: BTreeMap<String, Vec<String>>,
     health: Arc<Health>,
+    credentials: Option<Credentials>,
     retry: RetryPolicy,
     limits: AnswerLimits,
     /// What each model taught about its tokens, so that it stays known when the model is resolved again.
@@ -56,7 +59,9 @@ impl ResolveError {
             Self::UnknownProvider { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::UnknownProvider { provider, .. } => format!("add [providers.{provider}] to config.toml"),
             Self::NoModel { name } => format!("name one, such as `{name}/MODEL`"),
-            Self::MissingKey { variable, .. } => format!("export {variable}=…"),
+            Self::MissingKey { provider, variable } => {
+                format!("export {variable}=…, or: covey auth login {provider}")
+            }
             Self::EmptyChain { chain } => format!("name models in [router.chains] {chain}"),
             Self::BadConfig { provider, .. } => format!("correct [providers.{provider}] in config.toml"),
             Self::UnsupportedWire { provider, .. } => {
@@ -77,6 +82,7 @@ impl Catalogue {
             environment: Box::new(environment),
             chains: BTreeMap::new(),
             health: Arc::new(Health::in_memory()),
+            credentials: None,
             retry: RetryPolicy::default(),
             limits: AnswerLimits::default(),
             ratios: Mutex::default(),
@@ -98,6 +104,12 @@ impl Catalogue {
     /// Names for several models in order of preference.
     pub fn with_chains(mut self, chains: BTreeMap<String, Vec<String>>) -> Self {
         self.chains = chains;
+        self
+    }
+
+    /// The accounts that the person keeps. Without, only settings and environment have keys.
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = Some(credentials);
         self
     }
 
@@ -159,7 +171,7 @@ impl Catalogue {
         let retries = config.retries.unwrap_or(self.retry.retries);
         let target = self.target(provider, model, &config, &described)?;
         let id = ModelRef::new(format!("{provider}/{model}"));
-        let fingerprint = fingerprint(&config, self.key(&config).as_ref());
+        let fingerprint = fingerprint(&config, self.key(provider, &config).as_ref());
         let http = HttpModel { id, target: Arc::new(target) };
         Ok((Route { model: Arc::new(http), fingerprint }, retries))
     }
@@ -170,7 +182,7 @@ impl Catalogue {
         let names = own.chain(KNOWN.iter().map(|(name, _)| *name));
         let found = names.filter_map(|name| {
             let config = self.provider(name).ok()?;
-            self.key(&config)?;
+            self.key(name, &config)?;
             Some(ModelRef::new(format!("{name}/{}", config.default_model.as_deref()?)))
         });
         found.collect()
@@ -216,13 +228,32 @@ impl Catalogue {
         }
     }
 
-    fn key(&self, config: &ProviderConfig) -> Option<Secret> {
+    /// The key to send: from the settings, the environment or the store, in this order. No network is involved.
+    fn key(&self, provider: &str, config: &ProviderConfig) -> Option<Secret> {
         let from_environment = || {
             let value = (self.environment)(config.api_key_env.as_deref()?)?;
             // A variable that is set to nothing is not set.
             (!value.trim().is_empty()).then(|| Secret::new(value.trim()))
         };
-        config.api_key.clone().or_else(from_environment)
+        let from_store = || {
+            let found = self.credentials.as_ref()?.peek(provider, &config.auth());
+            // A store that can not be read is told when it is asked for real.
+            found.ok().flatten().map(|credential| credential.secret)
+        };
+        config.api_key.clone().or_else(from_environment).or_else(from_store)
+    }
+
+    /// The accounts that a person keeps for a provider, if there are any beside the one key.
+    fn accounts(&self, provider: &str, config: &ProviderConfig) -> Option<Accounts> {
+        let credentials = self.credentials.clone()?;
+        let kept =
+            credentials.providers().is_ok_and(|providers| providers.iter().any(|name| name == provider));
+        kept.then(|| Accounts { credentials, provider: provider.to_owned(), settings: config.auth() })
+    }
+
+    /// Where a provider's key may be set, for looking up its accounts.
+    pub fn provider_auth(&self, provider: &str) -> Result<auth::ProviderAuth, ResolveError> {
+        Ok(self.provider(provider)?.auth())
     }
 
     fn target(
@@ -242,7 +273,7 @@ impl Catalogue {
         if !matches!(base.scheme(), "http" | "https") {
             return Err(bad("base_url is not http or https".to_owned()));
         }
-        let key = self.key(config);
+        let key = self.key(provider, config);
         if let (None, Some(variable), false) = (&key, &config.api_key_env, net::is_loopback(&base)) {
             // A server on this machine may do without.
             let variable = variable.clone();
@@ -268,6 +299,7 @@ impl Catalogue {
             model: described.id.clone().unwrap_or_else(|| model.to_owned()),
             base,
             key,
+            accounts: self.accounts(provider, config),
             headers,
             quirks: config.quirks.clone().unwrap_or_default(),
             timeouts: config.timeouts.timeouts(),

@@ -18,8 +18,8 @@ mod model;
 
 mod error;
 mod random;
-mod secret;
 
+mod account;
 mod call;
 mod retry;
 mod router;
@@ -30,6 +30,7 @@ mod wire;
 mod catalogue;
 mod provider;
 
+pub use auth::Secret;
 pub use call::{AnswerLimits, Timeouts};
 pub use catalogue::{
     Catalogue, FRESH_MS, ListError, ListedModel, Listing, Listings, LocalServer, PROBE_TIMEOUT, ResolveError,
@@ -44,7 +45,6 @@ pub use reasoning::{Effort, Reasoning, ReasoningKind};
 pub use request::{OutputSchema, Request, ToolSet, ToolSpec};
 pub use retry::RetryPolicy;
 pub use router::{Blame, Breaker, Condition, Health, Route, RouteStatus, Router};
-pub use secret::Secret;
 pub use sse::{FRAME_LIMIT, Frame, SseDecoder, SseError};
 pub use tokens::TokenRatio;
 pub use wire::{Quirks, Wire, decode_recorded, decode_whole};

@@ -33,6 +33,8 @@ pub struct ProviderConfig {
     pub models: BTreeMap<String, ModelConfig>,
     /// How long to wait for it.
     pub timeouts: TimeoutConfig,
+    /// How to log in there, where that is not known already.
+    pub oauth: Option<auth::OAuthConfig>,
     /// How often to try again when a call fails in a way that may pass.
     pub retries: Option<u32>,
     /// Where it differs from its format.
@@ -94,6 +96,11 @@ pub struct TimeoutConfig {
 }
 
 impl ProviderConfig {
+    /// Where its key may be set.
+    pub fn auth(&self) -> auth::ProviderAuth {
+        auth::ProviderAuth { api_key: self.api_key.clone(), api_key_env: self.api_key_env.clone() }
+    }
+
     /// This one with the gaps filled from another.
     pub(crate) fn over(self, known: Self) -> Self {
         let mut headers = known.headers;
@@ -114,6 +121,7 @@ impl ProviderConfig {
                 first_byte: self.timeouts.first_byte.or(known.timeouts.first_byte),
                 idle: self.timeouts.idle.or(known.timeouts.idle),
             },
+            oauth: self.oauth.or(known.oauth),
             retries: self.retries.or(known.retries),
             quirks: self.quirks.or(known.quirks),
         }

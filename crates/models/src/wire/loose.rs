@@ -223,3 +223,43 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
         Ok(Object(None))
     }
 }
+
+/// The first item of a list, or nothing. The others are passed over without being kept.
+#[derive(Debug)]
+pub(crate) struct First<T>(pub(crate) Option<T>);
+
+impl<T> Default for First<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<FirstOf<T>>::deserialize(deserializer).map(|first| Self(first.and_then(|first| first.0)))
+    }
+}
+
+struct FirstOf<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for FirstOf<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(FirstVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct FirstVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let first = seq.next_element()?;
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(first)
+    }
+}

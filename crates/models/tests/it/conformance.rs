@@ -228,6 +228,73 @@ async fn sealed_thoughts_go_to_nobody_else() {
     }
 }
 
+/// What nobody can read goes back at the place where it stood.
+#[tokio::test]
+async fn hidden_thoughts_go_back_in_their_place() {
+    let frames =
+        |frames: &[Value]| frames.iter().map(|frame| format!("data: {frame}\n\n")).collect::<String>();
+    let block = |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let anthropic = frames(&[
+        block(0, json!({"type": "redacted_thinking", "data": "sealed"})),
+        block(1, json!({"type": "thinking", "thinking": "", "signature": "c2NyaXB0ZWQ="})),
+        block(2, json!({"type": "text", "text": "Reading."})),
+        block(3, json!({"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}})),
+        json!({"type": "message_stop"}),
+    ]);
+    let item = |index: u64, item: Value| json!({"type": "response.output_item.done", "output_index": index, "item": item});
+    let thought =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2NyaXB0ZWQ="});
+    let said = json!([{"type": "output_text", "text": "Reading."}]);
+    let responses = frames(&[
+        item(0, thought.clone()),
+        item(1, json!({"type": "message", "id": "m", "phase": "commentary", "content": said})),
+        item(
+            2,
+            json!({"type": "function_call", "id": "f", "call_id": "a", "name": "read", "arguments": "{\"path\":\"x\"}"}),
+        ),
+        json!({"type": "response.completed", "response": {"status": "completed"}}),
+    ]);
+    let parts = json!([
+        {"text": "Reading.", "thoughtSignature": "c2NyaXB0ZWQ="},
+        {"functionCall": {"id": "a", "name": "read", "args": {"path": "x"}}, "thoughtSignature": "c2NyaXB0ZWQ="},
+    ]);
+    let gemini =
+        frames(&[json!({"candidates": [{"content": {"parts": parts.clone()}, "finishReason": "STOP"}]})]);
+    let expected = [
+        json!([
+            {"type": "redacted_thinking", "data": "sealed"},
+            {"type": "thinking", "thinking": "", "signature": "c2NyaXB0ZWQ="},
+            {"type": "text", "text": "Reading."},
+            {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}},
+        ]),
+        json!([
+            thought,
+            {"type": "message", "role": "assistant", "content": said, "phase": "commentary"},
+            {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{\"path\":\"x\"}"},
+        ]),
+        parts,
+    ];
+    let lines = [(&LINES[2], anthropic), (&LINES[1], responses), (&LINES[3], gemini)];
+    for ((line, raw), expected) in lines.into_iter().zip(expected) {
+        let server = ModelServer::start(Reply::raw("text/event-stream", raw)).await.unwrap().strict();
+        let model = line.model(&server, "");
+        let (blocks, _) = answer(&*model, ask("go")).await;
+        let messages = vec![
+            Message::user("go"),
+            Message::assistant(blocks),
+            Message::results([ToolResult::text("a", "y")]),
+        ];
+        answer(&*model, Request::new("", messages)).await;
+        let sent = &server.requests()[1].json;
+        let back = match line.name {
+            "anthropic" => sent["messages"][1]["content"].clone(),
+            "gemini" => sent["contents"][1]["parts"].clone(),
+            _ => Value::Array(sent["input"].as_array().unwrap()[1..4].to_vec()),
+        };
+        assert_eq!(back, expected, "{}", line.name);
+    }
+}
+
 #[tokio::test]
 async fn arguments_that_are_no_arguments_do_not_end_a_session() {
     let long = format!("{{\"text\": \"{}\"}}", "x".repeat(1 << 20));

@@ -41,7 +41,7 @@ impl Decoder {
             // Running totals: the last one counts.
             self.draft.usage = Some(usage.normal());
         }
-        match frame.candidates.iter().flatten().next() {
+        match &frame.candidates.0 {
             Some(candidate) => self.candidate(candidate, events),
             None => {
                 let feedback = frame.prompt_feedback.0.as_ref();

@@ -70,7 +70,7 @@ impl Decoder {
             self.usage = Some(usage.usage());
         }
         // We ask for one choice and get one.
-        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+        if let Some(choice) = chunk.choices.0 {
             self.choice(choice, events);
         }
     }
@@ -253,7 +253,7 @@ impl Decode for Decoder {
 
     fn whole(&mut self, body: &str, events: &mut Events) -> Result<(), CallError> {
         let chunk = self.read(body)?;
-        if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
+        if chunk.choices.0.is_none() {
             return Err(self.broken("the answer has no choices"));
         }
         self.chunk(chunk, events);

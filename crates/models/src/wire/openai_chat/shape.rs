@@ -6,12 +6,12 @@ use protocol::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::wire::loose::{Count, Loose, Object};
+use crate::wire::loose::{Count, First, Loose, Object};
 
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) choices: First<Choice<'a>>,
     #[serde(default)]
     pub(super) usage: Object<UsageShape>,
     /// Groq's place for usage.

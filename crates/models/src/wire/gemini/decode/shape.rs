@@ -4,13 +4,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::loose::{Count, Loose, Object};
+use crate::wire::loose::{Count, First, Loose, Object};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Frame<'a> {
     #[serde(borrow, default)]
-    pub(super) candidates: Option<Vec<Candidate<'a>>>,
+    pub(super) candidates: First<Candidate<'a>>,
     #[serde(default, rename = "usageMetadata")]
     pub(super) usage: Object<Usage>,
     #[serde(borrow, default)]
