@@ -215,3 +215,27 @@ async fn without_a_script_it_obeys_the_prompt() {
             .await;
     assert!(error.starts_with("HTTP/1.1 529 ") && error.contains("overloaded_error"));
 }
+
+#[tokio::test]
+async fn a_strict_server_refuses_what_vendors_refuse() {
+    let server = ModelServer::start(Reply::text("fine")).await.unwrap().strict();
+    let odd = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}], "frobnicate": 1});
+    let answer = ask(&server, "/v1/chat/completions", odd).await;
+    assert!(
+        answer.contains("400") && answer.contains("body.frobnicate: Extra inputs are not permitted"),
+        "{answer}"
+    );
+    let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let lonely = json!({"model": "m", "messages": [
+        {"role": "user", "content": "hi"}, {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "user", "content": "well?"},
+    ]});
+    let answer = ask(&server, "/v1/chat/completions", lonely).await;
+    assert!(answer.contains("must be followed by their results"), "{answer}");
+    // No version header, and the vendor's own shape.
+    let answer = ask(&server, "/v1/messages", user("", true)).await;
+    assert!(answer.contains("\"type\":\"invalid_request_error\""), "{answer}");
+    // What was refused took no reply.
+    let good = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
+    assert!(ask(&server, "/v1/chat/completions", good).await.contains("fine"));
+}
