@@ -181,6 +181,8 @@ pub(crate) const KNOWN: &[(&str, &str)] = &[
     ("mistral", include_str!("../providers/mistral.toml")),
     ("groq", include_str!("../providers/groq.toml")),
     ("together", include_str!("../providers/together.toml")),
+    ("minimax", include_str!("../providers/minimax.toml")),
+    ("zhipu", include_str!("../providers/zhipu.toml")),
     ("ollama", include_str!("../providers/ollama.toml")),
     ("lmstudio", include_str!("../providers/lmstudio.toml")),
     ("llamacpp", include_str!("../providers/llamacpp.toml")),

@@ -54,13 +54,13 @@ async fn a_budget_stops_before_the_next_call_and_exits_4() {
         "reply\n  call: list_dir {}\n  usage: input=900 output=100\nforever\n",
     )
     .await;
-    let (done, result) = world.result(&["go", "--model", "b/large", "--max-tokens", "1500"]).await;
+    let (done, result) = world.result(&["go", "--model", "b/large", "--max-tokens", "1999"]).await;
     assert_eq!(
         (done.code, &result["stop"], &result["steps"]),
         (Some(4), &"limit".into(), &2.into()),
         "{done:?}"
     );
-    assert!(done.out.contains("2000 of 1500 tokens are spent"), "{}", done.out);
+    assert!(done.out.contains(" of 1999 tokens are spent"), "{}", done.out);
     let (done, result) = world.result(&["go", "--model", "b/large", "--max-cost", "0.05"]).await;
     assert_eq!((done.code, &result["steps"]), (Some(4), &3.into()), "{done:?}");
     // A limit in money needs a price, of every model that may answer.

@@ -120,17 +120,17 @@ impl Inner {
         let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
         let mut spent = Usage::default();
         for _ in 0..max_steps {
-            if let Some(message) = over_budget(&turn.limits, &spent) {
-                let hint = "raise the limit, or send `go on`".to_owned();
-                reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
-                return (Stop::Limit, Some(StopCause::Budget));
-            }
             let request = Request {
                 max_output: self.model.info().max_output,
                 reasoning: self.reasoning,
                 ..Request::new(self.system.clone(), transcript.messages().to_vec())
                     .with_tools(self.specs.clone())
             };
+            if let Some(message) = self.over_budget(&turn.limits, &spent, &request) {
+                let hint = "raise the limit, or send `go on`".to_owned();
+                reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
+                return (Stop::Limit, Some(StopCause::Budget));
+            }
             let (answer, answered_by) = match listen(self.model.stream(request), &mut names, reporter).await {
                 Ok(answered) => answered,
                 Err(error) => return self.call_failed(&error, reporter).await,
@@ -172,6 +172,30 @@ impl Inner {
         Ok(Transcript::from_events(&events, &blobs(turn)))
     }
 
+    /// Whether the prompt of the next call still fits into what the turn may use up. Only the answer, whose length nobody
+    /// knows before, can go over.
+    fn over_budget(&self, limits: &Limits, spent: &Usage, request: &Request) -> Option<String> {
+        if limits.max_tokens.is_none() && limits.max_cost_usd.is_none() {
+            return None;
+        }
+        let next = Usage { input: self.model.estimate(request), ..Usage::default() };
+        let tokens = spent.total();
+        if let Some(limit) = limits.max_tokens.filter(|limit| tokens + next.input > *limit) {
+            return Some(format!(
+                "stopped: {tokens} of {limit} tokens are spent, and the next call takes about {}",
+                next.input
+            ));
+        }
+        let limit = limits.max_cost_usd?;
+        let cost = spent.cost_usd.unwrap_or_default();
+        let next = self.model.info().prices.map_or(0.0, |prices| prices.cost(&next));
+        (cost + next > limit).then(|| {
+            format!(
+                "stopped: ${cost:.4} of ${limit:.4} is spent, and the next call takes at least ${next:.4}"
+            )
+        })
+    }
+
     async fn finished(&self, stop: Option<StopReason>, reporter: &Reporter) -> End {
         match stop {
             Some(StopReason::MaxTokens) => {
@@ -197,16 +221,6 @@ async fn report_usage(model: ModelRef, answer: &models::Answer, reporter: &Repor
     let usage = answer.usage;
     reporter.send(Update::Usage(UsageReport { model: Some(model), usage })).await;
     usage
-}
-
-/// Whether what a turn may use up is used up. It is asked before each call, so at most the call in flight goes over.
-fn over_budget(limits: &Limits, spent: &Usage) -> Option<String> {
-    if let Some(limit) = limits.max_tokens.filter(|limit| spent.total() >= *limit) {
-        return Some(format!("stopped: {} of {limit} tokens are spent", spent.total()));
-    }
-    let cost = spent.cost_usd.unwrap_or_default();
-    let limit = limits.max_cost_usd.filter(|limit| cost >= *limit && spent.total() > 0)?;
-    Some(format!("stopped: ${cost:.4} of ${limit:.4} is spent"))
 }
 
 async fn fail(reporter: &Reporter, message: String, hint: Option<String>, cause: Option<StopCause>) -> End {

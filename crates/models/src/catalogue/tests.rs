@@ -49,11 +49,11 @@ fn errors_say_what_to_do() {
     ");
     insta::assert_snapshot!(error(&catalogue, "openai/gpt-5"), @"
     `openai` needs a key, and the variable OPENAI_API_KEY is not set
-    hint: export OPENAI_API_KEY=…
+    hint: export OPENAI_API_KEY=…, or: covey auth login openai
     ");
     insta::assert_snapshot!(error(&catalogue, "xai"), @"
     `xai` needs a key, and the variable XAI_API_KEY is not set
-    hint: export XAI_API_KEY=…
+    hint: export XAI_API_KEY=…, or: covey auth login xai
     ");
     insta::assert_snapshot!(error(&catalogue, "ollama"), @"
     `ollama` does not say which model; it should be `PROVIDER/MODEL`
