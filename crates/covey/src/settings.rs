@@ -16,6 +16,14 @@ use crate::exit::{Exit, Failure};
 const WIRES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini"];
 const TOKENS: i64 = 1_000_000_000;
 
+const STEP: &[Key] = &[
+    Key::integer("tokens", 1, TOKENS).doc("for prompts longer than this"),
+    Key::number("input"),
+    Key::number("output"),
+    Key::number("cache_read"),
+    Key::number("cache_write"),
+];
+
 const MODEL: Schema = Schema::Table(&[
     Key::text("id").doc("the provider's own name for it, if it differs"),
     Key::integer("context", 1, TOKENS).doc("tokens that prompt and answer may have together"),
@@ -34,8 +42,11 @@ const MODEL: Schema = Schema::Table(&[
             Key::number("output"),
             Key::number("cache_read"),
             Key::number("cache_write"),
+            Key::table("above", STEP).doc("what long prompts cost, where that differs"),
         ],
     ),
+    Key::choice("tier", &["low", "medium", "high"]).doc("how strong it is among its kind"),
+    Key::text("released").doc("when it came out"),
 ]);
 
 const PROVIDER: Schema = Schema::Table(&[
@@ -79,7 +90,10 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &Key::choice("reasoning", &["none", "low", "medium", "high", "max"]).doc("how much a model thinks"),
     &Key::table(
         "router",
-        &[Key::map("chains", &Schema::List(&Schema::Text)).doc("models in order of preference")],
+        &[
+            Key::map("chains", &Schema::List(&Schema::Text)).doc("models in order of preference"),
+            Key::text("simple_prompts").doc("the model or chain for short prompts; off without it"),
+        ],
     )
     .trusted(),
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
@@ -186,6 +200,7 @@ impl Settings {
             model,
             mode: self.config.get::<Mode>("mode")?.unwrap_or_default(),
             reasoning: self.config.get("reasoning")?,
+            simple_prompts: self.config.get("router.simple_prompts")?,
             usage_log: Some(self.usage_log()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
@@ -248,7 +263,9 @@ mod tests {
             reasoning = "budget"
             efforts = ["low", "high"]
             thinking_budget = [1, 2]
-            prices = { input = 1.0, output = 2, cache_read = 0.1, cache_write = 1.25 }
+            prices = { input = 1.0, output = 2, cache_read = 0.1, above = { tokens = 9, input = 2, output = 3 } }
+            tier = "high"
+            released = "2025-09"
         "#;
         let table: toml::Table = example.parse().unwrap();
         let named: ProviderConfig = table.clone().try_into().unwrap();

@@ -29,6 +29,8 @@ pub struct EngineOptions {
     pub mode: Mode,
     /// How much models think; each as it likes without it.
     pub reasoning: Option<Effort>,
+    /// The model or chain that answers short prompts; without it the session's own does.
+    pub simple_prompts: Option<ModelRef>,
     /// Where calls to models are counted, if they are.
     pub usage_log: Option<UsageLog>,
     /// Written into each session it starts.
@@ -270,7 +272,10 @@ impl Engine {
             }
         })?;
         let agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned());
-        Ok(Arc::new(agent.thinking(self.inner.options.reasoning)))
+        // A model for easy things that can not be had is no reason not to answer.
+        let simple = self.inner.options.simple_prompts.as_ref();
+        let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
+        Ok(Arc::new(agent.thinking(self.inner.options.reasoning).with_simple(simple)))
     }
 
     fn store_of(&self, session: &SessionId) -> &Store {

@@ -7,6 +7,7 @@
 mod agent;
 mod answer;
 mod calls;
+mod complexity;
 mod system;
 mod transcript;
 mod verbatim;

@@ -39,8 +39,8 @@ pub use catalogue::{
 pub use error::{CallError, Waiting};
 pub use event::{Answer, BlockKind, Ending, ModelEvent, Replay, StopReason};
 pub use message::{Block, ImageData, Message, Role, ToolCall, ToolResult};
-pub use model::{Capabilities, EventStream, Model, ModelInfo, Prices};
-pub use provider::{ModelConfig, PriceConfig, ProviderConfig, TimeoutConfig};
+pub use model::{Capabilities, EventStream, Model, ModelInfo, PriceStep, Prices, Tier};
+pub use provider::{ModelConfig, PriceConfig, ProviderConfig, StepConfig, TimeoutConfig};
 pub use reasoning::{Effort, Reasoning, ReasoningKind};
 pub use request::{OutputSchema, Request, ToolSet, ToolSpec};
 pub use retry::RetryPolicy;

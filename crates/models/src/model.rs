@@ -2,6 +2,7 @@
 
 use futures::stream::BoxStream;
 use protocol::{ModelRef, Usage};
+use serde::Deserialize;
 
 use crate::reasoning::Reasoning;
 use crate::tokens::TokenRatio;
@@ -35,6 +36,21 @@ pub struct ModelInfo {
     pub capabilities: Capabilities,
     pub reasoning: Reasoning,
     pub prices: Option<Prices>,
+    /// How strong it is among its kind, and how slow and dear with it.
+    pub tier: Option<Tier>,
+    /// When it came out: `2025-09`, or a whole date.
+    pub released: Option<String>,
+}
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Quick and cheap, for easy things.
+    Low,
+    Medium,
+    /// The best there is, for hard things.
+    High,
 }
 
 /// What a model can take and do. Unknown models are taken to be able: the provider says so if they are not.
@@ -59,10 +75,27 @@ pub struct Prices {
     /// The price of input that the provider had in its cache; that of other input without it.
     pub cache_read: Option<f64>,
     pub cache_write: Option<f64>,
+    /// What long prompts cost, where that differs.
+    pub above: Option<PriceStep>,
+}
+
+/// Prices from a length of the prompt on. They hold for the whole call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceStep {
+    /// More tokens in than this.
+    pub tokens: u64,
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
 }
 
 impl Prices {
     pub fn cost(&self, usage: &Usage) -> f64 {
+        if let Some(step) = self.above.filter(|step| usage.input > step.tokens) {
+            let PriceStep { input, output, cache_read, cache_write, .. } = step;
+            return Prices { input, output, cache_read, cache_write, above: None }.cost(usage);
+        }
         let fresh = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
         let read = usage.cache_read as f64 * self.cache_read.unwrap_or(self.input);
         let written = usage.cache_write as f64 * self.cache_write.unwrap_or(self.input);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::call::Timeouts;
 use crate::reasoning::{Reasoning, ReasoningKind};
 use crate::wire::Quirks;
-use crate::{Capabilities, ModelInfo, Prices, Secret, Wire};
+use crate::{Capabilities, ModelInfo, PriceStep, Prices, Secret, Tier, Wire};
 
 /// `[providers.NAME]` of `config.toml`, and equally a file in `providers/`. For a known provider, what is set here
 /// goes before what is known.
@@ -65,6 +65,10 @@ pub struct ModelConfig {
     pub thinking_budget: Option<(u32, u32)>,
     /// What it costs.
     pub prices: Option<PriceConfig>,
+    /// How strong it is among its kind: `low`, `medium` or `high`.
+    pub tier: Option<Tier>,
+    /// When it came out: `2025-09`, or a whole date.
+    pub released: Option<String>,
 }
 
 /// US dollars for a million tokens.
@@ -79,6 +83,22 @@ pub struct PriceConfig {
     #[serde(default)]
     pub cache_read: Option<f64>,
     /// Of the part of the prompt that the provider is to keep.
+    #[serde(default)]
+    pub cache_write: Option<f64>,
+    /// What long prompts cost, where that differs.
+    #[serde(default)]
+    pub above: Option<StepConfig>,
+}
+
+/// Prices of calls whose prompt has more than so many tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepConfig {
+    pub tokens: u64,
+    pub input: f64,
+    pub output: f64,
+    #[serde(default)]
+    pub cache_read: Option<f64>,
     #[serde(default)]
     pub cache_write: Option<f64>,
 }
@@ -149,7 +169,16 @@ impl ModelConfig {
                 output: price.output,
                 cache_read: price.cache_read,
                 cache_write: price.cache_write,
+                above: price.above.map(|step| PriceStep {
+                    tokens: step.tokens,
+                    input: step.input,
+                    output: step.output,
+                    cache_read: step.cache_read,
+                    cache_write: step.cache_write,
+                }),
             }),
+            tier: self.tier,
+            released: self.released.clone(),
         }
     }
 }

@@ -146,3 +146,21 @@ async fn the_same_question_through_four_wires() {
         assert_eq!((done.code, &result["text"]), (Some(0), &"Nothing more.".into()), "{wire}: {done:?}");
     }
 }
+
+#[tokio::test]
+async fn short_prompts_go_to_the_quick_model_when_asked_for_and_it_is_told() {
+    let (world, _other) = with_chain("model: quick\nforever\n", "model: thorough\nforever\n").await;
+    let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
+    world.configure(
+        &config.replace("[router.chains]", "[router]\nsimple_prompts = \"a/small\"\n[router.chains]"),
+    );
+    let (done, result) = world.result(&["say hello", "--model", "b/large"]).await;
+    assert_eq!((&result["text"], &result["model"]), (&"quick".into(), &"a/small".into()), "{done:?}");
+    assert!(
+        done.out.contains("a short prompt, so `a/small` answers (router.simple_prompts)"),
+        "{}",
+        done.out
+    );
+    let (_, result) = world.result(&["refactor the cart", "--model", "b/large"]).await;
+    assert_eq!(result["text"], "thorough");
+}

@@ -16,6 +16,7 @@ use tools::{ToolContext, Toolbox};
 
 use super::answer::{MessageNames, listen};
 use super::calls::Pipeline;
+use super::complexity;
 use super::system::system_prompt;
 use super::transcript::{Transcript, without_empty};
 use super::verbatim;
@@ -39,6 +40,8 @@ struct Inner {
     system: Arc<str>,
     cwd: PathBuf,
     reasoning: Option<Effort>,
+    /// Answers prompts that are easy by their looks.
+    simple: Option<Arc<dyn Model>>,
     /// The conversation as of the end of the last turn; none when it has to be read from the log.
     memory: Mutex<Option<Transcript>>,
 }
@@ -57,13 +60,34 @@ impl NativeAgent {
         let specs = ToolSet::new(tools.iter().map(spec).collect());
         let system = system_prompt(&cwd, !specs.is_empty()).into();
         let memory = Mutex::new(None);
-        Self { inner: Arc::new(Inner { model, tools, specs, system, cwd, reasoning: None, memory }) }
+        Self {
+            inner: Arc::new(Inner {
+                model,
+                tools,
+                specs,
+                system,
+                cwd,
+                reasoning: None,
+                simple: None,
+                memory,
+            }),
+        }
     }
 
     /// How much the model thinks before it answers.
     pub fn thinking(mut self, reasoning: Option<Effort>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.reasoning = reasoning;
+        }
+        self
+    }
+}
+
+impl NativeAgent {
+    /// A quick and cheap model for prompts that are easy by their looks.
+    pub fn with_simple(mut self, simple: Option<Arc<dyn Model>>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.simple = simple;
         }
         self
     }
@@ -101,14 +125,26 @@ impl Inner {
             },
         };
         transcript.push_prompt(&turn.prompt, &blobs(&turn));
-        let end = self.steps(&turn, &mut transcript, &reporter).await;
+        let simple = self.simple.as_ref().filter(|_| complexity::is_simple(&turn.prompt));
+        if let Some(simple) = simple {
+            let text = format!("a short prompt, so `{}` answers (router.simple_prompts)", simple.id());
+            reporter.send(Update::Notice(Notice { level: NoticeLevel::Info, text })).await;
+        }
+        let model = simple.unwrap_or(&self.model);
+        let end = self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await;
         if end == (Stop::Done, None) {
             *self.memory.lock().await = Some(transcript);
         }
         end
     }
 
-    async fn steps(&self, turn: &Turn, transcript: &mut Transcript, reporter: &Reporter) -> End {
+    async fn steps(
+        &self,
+        model: &dyn Model,
+        turn: &Turn,
+        transcript: &mut Transcript,
+        reporter: &Reporter,
+    ) -> End {
         let pipeline = Pipeline {
             tools: self.tools.clone(),
             context: ToolContext { host: turn.services.host(), cwd: self.cwd.clone() },
@@ -121,22 +157,22 @@ impl Inner {
         let mut spent = Usage::default();
         for _ in 0..max_steps {
             let request = Request {
-                max_output: self.model.info().max_output,
+                max_output: model.info().max_output,
                 reasoning: self.reasoning,
                 ..Request::new(self.system.clone(), transcript.messages().to_vec())
                     .with_tools(self.specs.clone())
             };
-            if let Some(message) = self.over_budget(&turn.limits, &spent, &request) {
+            if let Some(message) = over_budget(model, &turn.limits, &spent, &request) {
                 let hint = "raise the limit, or send `go on`".to_owned();
                 reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
                 return (Stop::Limit, Some(StopCause::Budget));
             }
-            let (answer, answered_by) = match listen(self.model.stream(request), &mut names, reporter).await {
+            let (answer, answered_by) = match listen(model.stream(request), &mut names, reporter).await {
                 Ok(answered) => answered,
-                Err(error) => return self.call_failed(&error, reporter).await,
+                Err(error) => return call_failed(&error, reporter).await,
             };
-            let model = answered_by.unwrap_or_else(|| self.model.id().clone());
-            spent += report_usage(model.clone(), &answer, reporter).await;
+            let answered_by = answered_by.unwrap_or_else(|| model.id().clone());
+            spent += report_usage(answered_by.clone(), &answer, reporter).await;
             let stop = answer.stop.clone();
             let mut blocks = without_empty(answer.into_blocks());
             let mut calls = Vec::new();
@@ -150,11 +186,11 @@ impl Inner {
             }
             let items = verbatim::extract(&blocks);
             if !items.is_empty() {
-                reporter.send(Update::Verbatim(Verbatim { model, items })).await;
+                reporter.send(Update::Verbatim(Verbatim { model: answered_by, items })).await;
             }
             if calls.is_empty() {
                 transcript.push_step(blocks, vec![]);
-                return self.finished(stop, reporter).await;
+                return finished(model, stop, reporter).await;
             }
             let results = pipeline.run(&calls).await;
             transcript.push_step(blocks, results);
@@ -170,50 +206,6 @@ impl Inner {
         // Three quarters of the window; the rest is for the prompt and the answer.
         let events = turn.services.history(u64::from(context) * BYTES_PER_TOKEN * 3 / 4).await?;
         Ok(Transcript::from_events(&events, &blobs(turn)))
-    }
-
-    /// Whether the prompt of the next call still fits into what the turn may use up. Only the answer, whose length nobody
-    /// knows before, can go over.
-    fn over_budget(&self, limits: &Limits, spent: &Usage, request: &Request) -> Option<String> {
-        if limits.max_tokens.is_none() && limits.max_cost_usd.is_none() {
-            return None;
-        }
-        let next = Usage { input: self.model.estimate(request), ..Usage::default() };
-        let tokens = spent.total();
-        if let Some(limit) = limits.max_tokens.filter(|limit| tokens + next.input > *limit) {
-            return Some(format!(
-                "stopped: {tokens} of {limit} tokens are spent, and the next call takes about {}",
-                next.input
-            ));
-        }
-        let limit = limits.max_cost_usd?;
-        let cost = spent.cost_usd.unwrap_or_default();
-        let next = self.model.info().prices.map_or(0.0, |prices| prices.cost(&next));
-        (cost + next > limit).then(|| {
-            format!(
-                "stopped: ${cost:.4} of ${limit:.4} is spent, and the next call takes at least ${next:.4}"
-            )
-        })
-    }
-
-    async fn finished(&self, stop: Option<StopReason>, reporter: &Reporter) -> End {
-        match stop {
-            Some(StopReason::MaxTokens) => {
-                let text = "the answer reached the model's output limit".to_owned();
-                reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
-                (Stop::Limit, Some(StopCause::OutputLimit))
-            }
-            Some(StopReason::Refused) => {
-                let message = format!("`{}` declined to answer", self.model.id());
-                fail(reporter, message, None, Some(StopCause::Refused)).await
-            }
-            _ => (Stop::Done, None),
-        }
-    }
-
-    async fn call_failed(&self, error: &CallError, reporter: &Reporter) -> End {
-        let cause = never_answered(error).then_some(StopCause::Unreachable);
-        fail(reporter, error.to_string(), Some(error.hint().to_owned()), cause).await
     }
 }
 
@@ -250,4 +242,46 @@ fn never_answered(error: &CallError) -> bool {
         | CallError::CallerMistake { .. }
         | CallError::TooLarge { .. } => false,
     }
+}
+
+/// Whether the prompt of the next call still fits into what the turn may use up. Only the answer, whose length nobody
+/// knows before, can go over.
+fn over_budget(model: &dyn Model, limits: &Limits, spent: &Usage, request: &Request) -> Option<String> {
+    if limits.max_tokens.is_none() && limits.max_cost_usd.is_none() {
+        return None;
+    }
+    let next = Usage { input: model.estimate(request), ..Usage::default() };
+    let tokens = spent.total();
+    if let Some(limit) = limits.max_tokens.filter(|limit| tokens + next.input > *limit) {
+        return Some(format!(
+            "stopped: {tokens} of {limit} tokens are spent, and the next call takes about {}",
+            next.input
+        ));
+    }
+    let limit = limits.max_cost_usd?;
+    let cost = spent.cost_usd.unwrap_or_default();
+    let next = model.info().prices.map_or(0.0, |prices| prices.cost(&next));
+    (cost + next > limit).then(|| {
+        format!("stopped: ${cost:.4} of ${limit:.4} is spent, and the next call takes at least ${next:.4}")
+    })
+}
+
+async fn finished(model: &dyn Model, stop: Option<StopReason>, reporter: &Reporter) -> End {
+    match stop {
+        Some(StopReason::MaxTokens) => {
+            let text = "the answer reached the model's output limit".to_owned();
+            reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+            (Stop::Limit, Some(StopCause::OutputLimit))
+        }
+        Some(StopReason::Refused) => {
+            let message = format!("`{}` declined to answer", model.id());
+            fail(reporter, message, None, Some(StopCause::Refused)).await
+        }
+        _ => (Stop::Done, None),
+    }
+}
+
+async fn call_failed(error: &CallError, reporter: &Reporter) -> End {
+    let cause = never_answered(error).then_some(StopCause::Unreachable);
+    fail(reporter, error.to_string(), Some(error.hint().to_owned()), cause).await
 }

@@ -103,6 +103,7 @@ fn new_engine(server: &ModelServer, store: &Store) -> Engine {
         model: Some("testkit/scripted".into()),
         mode: Mode::Ask,
         reasoning: None,
+        simple_prompts: None,
         usage_log: None,
         version: "0.0.0".to_owned(),
     })

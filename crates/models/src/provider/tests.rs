@@ -45,3 +45,13 @@ fn unknown_settings_are_errors() {
     assert!(error.contains("unknown field `base_ulr`"), "{error}");
     assert!(toml::from_str::<ProviderConfig>("wire = \"smoke-signals\"").is_err());
 }
+
+#[test]
+fn long_prompts_cost_what_the_step_says() {
+    let text =
+        "prices = { input = 1.0, output = 10.0, above = { tokens = 100, input = 2.0, output = 20.0 } }";
+    let prices = toml::from_str::<crate::ModelConfig>(text).unwrap().info().prices.unwrap();
+    let usage = |input, output| protocol::Usage { input, output, ..Default::default() };
+    assert_eq!(prices.cost(&usage(100, 10)), (100.0 + 100.0) / 1e6);
+    assert_eq!(prices.cost(&usage(101, 10)), (202.0 + 200.0) / 1e6);
+}

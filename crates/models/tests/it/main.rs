@@ -4,6 +4,7 @@
 mod caching;
 mod conformance;
 mod faults;
+mod many;
 mod recorded;
 mod requests;
 mod routing;
