@@ -48,4 +48,4 @@ pub use tool::{Location, ToolCall, ToolCallUpdate, ToolContent, ToolKind, ToolSt
 pub use typescript::typescript;
 pub use update::Update;
 pub use usage::{Usage, UsageReport};
-pub use view::{Item, ItemBody, OpenTurn, SessionView, ViewStatus};
+pub use view::{Item, ItemBody, OpenTurn, SessionView};

@@ -64,6 +64,7 @@ pub struct SessionSummary {
     pub status: SessionStatus,
 }
 
+/// Whether something goes on in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {

@@ -11,8 +11,8 @@ use ts_rs::TS;
 
 use crate::{
     AgentId, CallId, Content, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode, ModelRef, Notice,
-    PermissionRequest, Plan, Retry, Route, SessionId, Stop, StopCause, Timestamp, ToolCall, ToolCallUpdate,
-    TurnId, Usage,
+    PermissionRequest, Plan, Retry, Route, SessionId, SessionStatus, Stop, StopCause, Timestamp, ToolCall,
+    ToolCallUpdate, TurnId, Usage,
 };
 
 mod fold;
@@ -37,7 +37,7 @@ pub struct SessionView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub forked_from: Option<ForkPoint>,
-    pub status: ViewStatus,
+    pub status: SessionStatus,
     /// Turns begun so far, child turns included.
     pub turns: u32,
     /// Turns that have not ended.
@@ -56,16 +56,6 @@ pub struct SessionView {
     #[serde(default)]
     #[ts(type = "number")]
     pub(crate) weight: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum ViewStatus {
-    #[default]
-    Idle,
-    Running,
-    Waiting,
-    Ended,
 }
 
 /// A turn that is under way.
@@ -146,7 +136,7 @@ impl SessionView {
             mode: start.mode,
             title: start.title.clone().unwrap_or_default(),
             forked_from: start.forked_from.clone(),
-            status: ViewStatus::Idle,
+            status: SessionStatus::Idle,
             turns: 0,
             open: BTreeMap::new(),
             pending: Vec::new(),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use protocol::{SessionStatus, SessionSummary, SessionView, ViewStatus};
+use protocol::{SessionSummary, SessionView};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
@@ -55,11 +55,6 @@ pub fn summary(view: &SessionView) -> SessionSummary {
         seq: view.seq,
         turns: view.turns,
         usage: view.usage,
-        status: match view.status {
-            ViewStatus::Idle => SessionStatus::Idle,
-            ViewStatus::Running => SessionStatus::Running,
-            ViewStatus::Waiting => SessionStatus::Waiting,
-            ViewStatus::Ended => SessionStatus::Ended,
-        },
+        status: view.status,
     }
 }

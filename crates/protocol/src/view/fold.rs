@@ -1,7 +1,7 @@
 //! One event more.
 
-use super::{Item, ItemBody, OpenTurn, SessionView, ViewStatus};
-use crate::{Chunk, Event, EventBody, MessageId, ToolCallUpdate, prompt_text};
+use super::{Item, ItemBody, OpenTurn, SessionView};
+use crate::{Chunk, Event, EventBody, MessageId, SessionStatus, ToolCallUpdate, prompt_text};
 
 /// The conversation is cut to this many things …
 const MAX_ITEMS: usize = 400;
@@ -87,12 +87,12 @@ impl SessionView {
             self.message_done(&end.message);
         }
         self.status = match &event.body {
-            EventBody::SessionEnd(_) => ViewStatus::Ended,
-            _ if !self.pending.is_empty() => ViewStatus::Waiting,
-            _ if !self.open.is_empty() => ViewStatus::Running,
+            EventBody::SessionEnd(_) => SessionStatus::Ended,
+            _ if !self.pending.is_empty() => SessionStatus::Waiting,
+            _ if !self.open.is_empty() => SessionStatus::Running,
             // A rename or a repair does not wake a session that has ended.
-            _ if self.status == ViewStatus::Ended => ViewStatus::Ended,
-            _ => ViewStatus::Idle,
+            _ if self.status == SessionStatus::Ended => SessionStatus::Ended,
+            _ => SessionStatus::Idle,
         };
     }
 

@@ -63,7 +63,7 @@ fn pieces_append_to_the_message_they_name() {
     ]);
     let view = SessionView::fold(None, &events).unwrap();
     assert_eq!(texts(&view), ["one two", "other"]);
-    assert_eq!(view.status, ViewStatus::Running);
+    assert_eq!(view.status, SessionStatus::Running);
     assert_eq!(view.title, "hi");
 }
 
@@ -95,9 +95,9 @@ fn a_question_waits_until_it_is_answered_or_its_turn_is_over() {
     let events =
         log(vec![("t1", start()), ("t1", ask("r1")), ("t1", ask("r2")), ("t1", answer), ("t1", end())]);
     let waiting = SessionView::fold(None, &events[..5]).unwrap();
-    assert_eq!((waiting.status, waiting.pending.len()), (ViewStatus::Waiting, 1));
+    assert_eq!((waiting.status, waiting.pending.len()), (SessionStatus::Waiting, 1));
     let over = SessionView::fold(Some(waiting), &events[5..]).unwrap();
-    assert_eq!((over.status, over.pending.len()), (ViewStatus::Idle, 0));
+    assert_eq!((over.status, over.pending.len()), (SessionStatus::Idle, 0));
 }
 
 #[test]

@@ -294,6 +294,9 @@ cwd: string, agent: AgentId, model?: ModelRef, mode: Mode, title?: string, forke
  */
 covey: string, };
 
+/**
+ * Whether something goes on in a session.
+ */
 export type SessionStatus = "idle" | "running" | "waiting" | "ended";
 
 /**
@@ -316,7 +319,7 @@ seq: number, created: Timestamp, updated: Timestamp, cwd: string, agent: AgentId
 /**
  * Given by the person, or the first line of the first prompt.
  */
-title: string, forked_from?: ForkPoint, status: ViewStatus, 
+title: string, forked_from?: ForkPoint, status: SessionStatus, 
 /**
  * Turns begun so far, child turns included.
  */
@@ -459,5 +462,3 @@ export type VerbatimItem = {
 at: number, kind: VerbatimKind, data: unknown, };
 
 export type VerbatimKind = "part" | "block" | "thought";
-
-export type ViewStatus = "idle" | "running" | "waiting" | "ended";
