@@ -61,7 +61,7 @@ impl Page<'_> {
     }
 
     fn foot(&mut self, view: &SessionView) -> io::Result<()> {
-        let turns = if view.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", view.turns) };
+        let turns = words::turns(view.turns);
         let spent = words::usage(&view.usage);
         let spent = if spent.is_empty() { spent } else { format!(" · {spent}") };
         write!(

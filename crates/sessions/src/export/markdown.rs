@@ -17,7 +17,7 @@ pub(super) fn write(reader: &mut Reader, out: &mut dyn Write) -> Result<(), Expo
     }
     let spent = words::usage(&view.usage);
     if !spent.is_empty() {
-        writeln!(out, "---\n\n{} turns, {spent}", view.turns)?;
+        writeln!(out, "---\n\n{}, {spent}", words::turns(view.turns))?;
     }
     Ok(())
 }

@@ -25,6 +25,10 @@ pub(super) fn duration(millis: u64) -> String {
     }
 }
 
+pub(super) fn turns(count: u32) -> String {
+    if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") }
+}
+
 pub(super) fn tokens(count: u64) -> String {
     match count {
         0..1_000 => format!("{count} tokens"),
