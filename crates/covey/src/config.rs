@@ -144,7 +144,14 @@ fn chosen(file: &ConfigFile) -> Result<PathBuf, Failure> {
     }
     let project = project::Project::discover(std::env::current_dir()?)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(if file.project { project.config_file() } else { project.local_config_file() })
+    let path = if file.project { project.config_file() } else { project.local_config_file() };
+    // A repository may come with a link in the folder's place, which leads anywhere.
+    let real = path.parent().and_then(|folder| folder.canonicalize().ok());
+    if let Some(real) = real.filter(|real| !real.starts_with(project.root())) {
+        let message = format!("`{}` leads out of the project, to `{}`", path.display(), real.display());
+        return Err(Failure::usage(message).hint("remove the link"));
+    }
+    Ok(path)
 }
 
 fn origin(origin: &Origin) -> Value {

@@ -1,6 +1,7 @@
 //! `covey run`: one prompt, headless. It never asks.
 
 mod finish;
+mod interrupts;
 mod output;
 mod prompt;
 mod target;
@@ -21,6 +22,7 @@ use crate::in_process::InProcess;
 use crate::settings::Settings;
 
 use finish::Outcome;
+use interrupts::Interrupts;
 use output::Output;
 
 pub(crate) fn run(arguments: RunArguments) -> Result<Exit, Failure> {
@@ -85,7 +87,14 @@ async fn converse(
         tokio::select! {
             event = events.next() => {
                 let Some(event) = event else { break };
-                let event = event?;
+                let event = match event {
+                    Ok(event) => event,
+                    // The log can not be written any more. What was said until then is the outcome.
+                    Err(error) => {
+                        outcome.failed(&error);
+                        break;
+                    }
+                };
                 outcome.apply(&event);
                 if let Err(error) = output.event(&event) {
                     // Nobody reads any more. The work so far is recorded.
@@ -128,40 +137,6 @@ async fn cancel(client: &dyn Client, session: &SessionId, events: &mut EventStre
     };
     // Bounded: the session records the end in any case when it is closed.
     let _ = tokio::time::timeout(Duration::from_secs(3), over).await;
-}
-
-/// Ctrl-C, a polite kill, or the terminal going away.
-struct Interrupts {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-    quit: bool,
-}
-
-impl Interrupts {
-    fn new() -> Result<Self, Failure> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            quit: false,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-        }
-        if self.quit {
-            std::process::exit(Exit::Cancelled as i32);
-        }
-    }
-
-    fn quit_on_next(&mut self) {
-        self.quit = true;
-    }
 }
 
 /// The folder of a session, as it is compared: two spellings of one folder are one folder.

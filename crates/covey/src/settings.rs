@@ -119,7 +119,13 @@ impl Settings {
             })?,
         };
         if !cwd.is_dir() {
-            return Err(Failure::usage(format!("`{}` is not a folder", cwd.display())));
+            return Err(Failure::usage(format!("`{}` is not a folder", cwd.display()))
+                .hint("name a folder: --cwd DIR"));
+        }
+        if cwd.to_str().is_none() {
+            let message =
+                format!("the name of `{}` is not UTF-8 text, and could not be recorded", cwd.display());
+            return Err(Failure::usage(message).hint("work in a folder with another name"));
         }
         let project = Project::discover(&cwd).map_err(|error| Failure::usage(error.to_string()))?;
         let config = Config::load(&LoadOptions {

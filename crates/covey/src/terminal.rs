@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 /// To stdout, all of it or an error: a reader that left is no success. What is printed is seen at once.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| io::Error::new(error.kind(), format!("could not write to stdout: {error}")))
 }
 
 /// To stderr, as far as anybody is there to read it. A terminal that went away must not end the work.
@@ -96,7 +96,10 @@ pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
         (c.is_control() && c != '\n' && c != '\t')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if text.contains(hostile) { text.replace(hostile, "\u{fffd}").into() } else { text.into() }
+    if !text.contains(hostile) {
+        return text.into();
+    }
+    text.replace("\r\n", "\n").replace(hostile, "\u{fffd}").into()
 }
 
 /// One line of it.

@@ -74,6 +74,7 @@ impl Engine {
                 };
                 // Whether it can be answered at all is known before anything is written.
                 let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
+                host(Path::new(&start.cwd))?;
                 let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
                 let opened = blocking({
                     let store = store.clone();

@@ -26,11 +26,25 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().read(true).write(true).create_new(true), path)
 }
 
+/// Opens a file for reading, and nothing else: a pipe or a device in its place would never end.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
+    Ok(file)
+}
+
 /// A file for reading and writing that is made, 0600, when it is missing. What it holds stays.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
-    match OpenOptions::new().read(true).write(true).open(path) {
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    match OpenOptions::new().read(true).write(true).custom_flags(without_waiting).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private(OpenOptions::new().read(true).write(true).create(true).truncate(false), path)
+        }
+        Ok(file) if !file.metadata()?.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
         }
         opened => opened,
     }
@@ -71,7 +85,7 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
 pub(crate) fn read_small(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     // Most are smaller than this, and are then read in one go.
     let mut bytes = Vec::with_capacity(4096);
-    File::open(path)?.take(max + 1).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));
     }

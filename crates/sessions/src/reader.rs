@@ -51,7 +51,10 @@ pub struct Reader {
 impl Reader {
     pub(crate) fn open(dir: &Path, session: &SessionId) -> Result<Self, StoreError> {
         let path = dir.join("events.jsonl");
-        let log = File::open(&path).map_err(|source| match source.kind() {
+        let log = files::open_regular(&path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::InvalidInput => {
+                StoreError::Unusable { session: session.clone(), why: "its log is not a file".to_owned() }
+            }
             std::io::ErrorKind::NotFound if !dir.is_dir() => StoreError::NotFound(session.clone()),
             std::io::ErrorKind::NotFound => {
                 StoreError::Unusable { session: session.clone(), why: "its log is missing".to_owned() }

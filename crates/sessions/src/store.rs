@@ -40,7 +40,11 @@ impl Store {
     /// A store in a private temporary folder that is removed when the last clone of it is dropped. Drop the writers
     /// first.
     pub fn ephemeral() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("covey-").tempdir()?;
+        use std::os::unix::fs::PermissionsExt;
+        sweep_ephemeral();
+        let prefix = format!("{EPHEMERAL}{}-", std::process::id());
+        let private = fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir()?;
         let store = Self::new(folder.path());
         Ok(Self { _temporary: Some(Arc::new(folder)), ..store })
     }
@@ -179,5 +183,26 @@ impl Store {
 
     fn holder(&self, now: Timestamp) -> Holder {
         Holder::this_process(&self.owner, now)
+    }
+}
+
+/// Begins the name of a folder for sessions that are not kept; the process that made it comes next.
+const EPHEMERAL: &str = "covey-ephemeral-";
+
+/// Removes what processes that were killed could not: nothing of such a session was to be kept.
+fn sweep_ephemeral() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(EPHEMERAL)?.split('-').next()?.parse::<i32>().ok());
+        let gone = owner
+            .and_then(rustix::process::Pid::from_raw)
+            .is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
+        if gone && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            // Somebody else's is not ours to remove, and then it stays.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }

@@ -70,6 +70,17 @@ impl Outcome {
         }
     }
 
+    /// The session can not go on.
+    pub(super) fn failed(&mut self, error: &client::ClientError) {
+        self.error = Some((error.message.clone(), error.hint.clone()));
+    }
+
+    /// What to tell of a run that did not come to its end.
+    pub(super) fn broke_off(&self) -> Option<(&str, Option<&str>)> {
+        let (message, hint) = self.error.as_ref().filter(|_| self.end.is_none())?;
+        Some((message, hint.as_deref()))
+    }
+
     fn stop(&self) -> Stop {
         // A stream that ended without the turn's end is a failure of ours.
         self.end.as_ref().map_or(Stop::Error, |end| end.stop)

@@ -63,9 +63,22 @@ impl Output {
 
     pub(super) fn finish(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         match self {
-            Self::Json => Ok(print(&format!("{}\n", outcome.result_line()))?),
+            Self::Json => {
+                if let Some((message, hint)) = outcome.broke_off() {
+                    tell_error(&plain(message), hint);
+                }
+                Ok(print(&format!("{}\n", outcome.result_line()))?)
+            }
             Self::Text(text) => {
+                // What was said and never finished was said all the same.
+                let unfinished: Vec<String> = text.messages.drain().map(|(_, said)| said).collect();
+                for said in unfinished {
+                    text.print(&said)?;
+                }
                 text.end_line()?;
+                if let Some((message, hint)) = outcome.broke_off() {
+                    tell_error(&plain(message), hint);
+                }
                 if text.progress {
                     tell(&format!("{}\n", text.style.faint(&outcome.summary())));
                 }

@@ -40,6 +40,9 @@ pub(super) fn delete(store: &Store, queries: &[String], json: bool) -> Result<Ex
     // All are found before one is gone, so that a typing error removes nothing.
     let sessions: Vec<SessionId> =
         queries.iter().map(|query| one_session(store, query)).collect::<Result<_, _>>()?;
+    let mut sessions = sessions;
+    sessions.sort();
+    sessions.dedup();
     for session in &sessions {
         store.delete(session, Timestamp::now())?;
         if !json {

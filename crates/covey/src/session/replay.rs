@@ -42,7 +42,8 @@ pub(super) fn replay(
     let session = one_session(store, query)?;
     let mut player = Player::open(store.reader(&session)?)?.filter(filter);
     if from > 0 {
-        player.seek(from)?;
+        // A player stands behind the event it seeks.
+        player.seek(from - 1)?;
     }
     let mut screen = Screen::new(json);
     for step in player.timed(pace.speed, pace.idle) {

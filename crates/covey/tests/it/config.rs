@@ -106,3 +106,15 @@ async fn edit_opens_the_editor_and_checks_what_it_left() {
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.err.contains("modle"), "{}", done.err);
 }
+
+#[tokio::test]
+async fn settings_are_not_written_through_a_link_out_of_the_project() {
+    let world = World::bare("").await;
+    let elsewhere = world.home.join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, world.project.join(".covey")).unwrap();
+    let done = world.covey(&["config", "set", "--project", "mode", "ask"]).await;
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.err.contains("leads out of the project"), "{}", done.err);
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+}

@@ -253,3 +253,29 @@ async fn everything_it_writes_is_private() {
         assert_eq!(mode(&path), wanted, "{}", path.display());
     }
 }
+
+#[tokio::test]
+async fn a_signal_that_the_caller_ignores_is_ignored() {
+    let world = World::new("reply\n  text: All of it.\n  wait: 700\n").await;
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" run hello", env!("CARGO_BIN_EXE_covey")]);
+    shell.current_dir(&world.project).env_clear().env("COVEY_HOME", &world.home);
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let child = shell.spawn().unwrap();
+    world.server.request(0).await;
+    signal(&child, Signal::HUP);
+    let done = finish(child).await;
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "All of it.\n"), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_folder_whose_name_can_not_be_recorded_is_refused_before_anything_is_made() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new("model: hi\n").await;
+    let odd = world.project.join(std::ffi::OsStr::from_bytes(b"\xffdir"));
+    std::fs::create_dir(&odd).unwrap();
+    let done = finish(world.command(&["run", "hello"]).current_dir(&odd).spawn().unwrap()).await;
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.err.contains("not UTF-8") && done.err.contains("hint:"), "{}", done.err);
+    assert!(world.sessions().is_empty());
+}

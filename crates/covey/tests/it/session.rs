@@ -139,3 +139,80 @@ async fn a_session_in_use_says_by_whom_and_how_to_go_on() {
     assert_eq!((done.code, &forked["text"]), (Some(0), &"two".into()), "{done:?}");
     assert_eq!(world.covey(&["session", "delete", id]).await.code, Some(1));
 }
+
+#[tokio::test]
+async fn a_log_line_of_many_megabytes_stops_neither_search_nor_the_rest() {
+    use std::io::Write;
+    let (world, first, _) = with_two_sessions().await;
+    let log = world.home.join("sessions").join(&first).join("events.jsonl");
+    let mut file = std::fs::File::options().append(true).open(&log).unwrap();
+    file.write_all(&vec![b'x'; 50 << 20]).unwrap();
+    file.write_all(b"\n").unwrap();
+    for arguments in [
+        &["session", "search", "deploy"][..],
+        &["session", "list"],
+        &["session", "show", &first, "--last", "3"],
+    ] {
+        let done = world.covey(arguments).await;
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.err);
+    }
+    assert_eq!(world.covey(&["session", "verify", &first]).await.code, Some(1));
+    // The next run cuts the torn end off, and says so.
+    world.result(&["--session", &first, "go on"]).await;
+    let verified = world.covey(&["session", "verify", &first]).await;
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+    assert!(verified.out.contains("repaired"), "{}", verified.out);
+}
+
+#[tokio::test]
+async fn a_log_that_is_a_pipe_or_a_device_is_unreadable_and_nothing_hangs() {
+    let (world, first, second) = with_two_sessions().await;
+    let log = |id: &str| world.home.join("sessions").join(id).join("events.jsonl");
+    for id in [&first, &second] {
+        std::fs::remove_file(log(id)).unwrap();
+        let _ = std::fs::remove_file(world.home.join("sessions").join(id).join("metadata.json"));
+    }
+    rustix::fs::mknodat(rustix::fs::CWD, log(&first), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", log(&second)).unwrap();
+    for arguments in [
+        &["session", "list"][..],
+        &["session", "search", "coupon"],
+        &["session", "verify"],
+        &["session", "show", &first],
+        &["session", "export", &second],
+        &["run", "--session", &first, "hello"],
+        &["doctor"],
+    ] {
+        world.covey(arguments).await;
+    }
+    let list = world.covey(&["session", "list"]).await;
+    assert_eq!(list.out.matches("unreadable").count(), 2, "{}", list.out);
+}
+
+#[tokio::test]
+async fn a_long_prompt_has_a_title_and_is_found_shown_and_sent_again() {
+    let world = World::new("model: A lot.\nmodel: Still a lot.\n").await;
+    let prompt = format!("zebra question about giraffes\n{}", "many words ".repeat(30_000));
+    let done = world.covey_with_stdin(&["run", "-"], prompt.as_bytes()).await;
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(world.covey(&["session", "list"]).await.out.contains("zebra question about giraffes"));
+    assert!(world.covey(&["session", "search", "giraffes"]).await.out.contains("prompt"));
+    assert!(world.covey(&["session", "show", "zebra"]).await.out.contains("many words"));
+    world.result(&["--continue", "and now?"]).await;
+    assert_eq!(world.server.request(1).await.json["messages"][1]["content"], prompt.as_str());
+}
+
+#[tokio::test]
+async fn replay_begins_with_the_event_it_is_told() {
+    let (world, first, _) = with_two_sessions().await;
+    let replayed = world.covey(&["session", "replay", &first, "--json", "--from", "4"]).await;
+    assert_eq!(replayed.lines()[0]["seq"], 4);
+    let whole = world.covey(&["session", "replay", &first, "--json", "--from", "1"]).await;
+    assert_eq!(whole.types()[0], "session_start");
+    let twice = world.covey(&["session", "delete", &first, &first, "--json"]).await;
+    assert_eq!(
+        (twice.code, twice.lines()[0]["deleted"].as_array().unwrap().len()),
+        (Some(0), 1),
+        "{twice:?}"
+    );
+}

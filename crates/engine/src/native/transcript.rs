@@ -168,11 +168,14 @@ fn block(content: &Content, blobs: &Blobs<'_>) -> Option<Block> {
             Block::Image(ImageData { media_type: image.media_type.clone(), data: data.into() })
         }
         Content::Resource(resource) => {
-            let text = match (&resource.text, &resource.blob) {
-                (Some(text), _) => text.clone(),
-                (None, Some(blob)) => String::from_utf8_lossy(&blobs(blob)?).into_owned(),
-                (None, None) => format!("[{}]", resource.uri),
-            };
+            // The text beside a blob is only its beginning.
+            let whole = resource
+                .blob
+                .as_ref()
+                .and_then(blobs)
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let text =
+                whole.or_else(|| resource.text.clone()).unwrap_or_else(|| format!("[{}]", resource.uri));
             Block::Text(text)
         }
         Content::Other(_) => return None,

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use super::documents::{Documents, is_searched};
 use super::{Progress, SearchError, Updated};
+use crate::files;
 use crate::index::ends_with;
 use crate::lines::Lines;
 use crate::record;
@@ -146,7 +147,7 @@ fn take_in(
 ) -> Result<(u64, bool), TakeError> {
     let session = |error: &dyn std::fmt::Display| TakeError::Session(error.to_string());
     let title = store.summary(id).map_err(|error| session(&error))?.title;
-    let log = File::open(store.dir(id).join("events.jsonl")).map_err(|error| session(&error))?;
+    let log = files::open_regular(&store.dir(id).join("events.jsonl")).map_err(|error| session(&error))?;
     let (number, offset, mut seq) = place(change, id, &log)?;
 
     let mut lines = Lines::new(Arc::new(log), offset);
@@ -154,7 +155,8 @@ fn take_in(
     let mut scratch = Vec::new();
     let mut reached = offset;
     let finished = loop {
-        if lines.offset() - offset >= budget {
+        // Only the end of a whole record is a place to go on from, so damage is read past, however long it is.
+        if lines.offset() - offset >= budget && reached > offset {
             break false;
         }
         let Some(line) = lines.next().map_err(|error| session(&error))? else { break true };
