@@ -183,7 +183,7 @@ fn status(settings: &Settings, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if routes.is_empty() {
-        print("no route was used yet\n")?;
+        print("no route is in trouble\n")?;
         return Ok(Exit::Done);
     }
     let style = Style::of(Stream::Out);

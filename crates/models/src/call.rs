@@ -137,7 +137,10 @@ impl Phase {
                             reading.drain().await;
                             return None;
                         }
-                        Some(Err(error)) => return Some((Err(error), Self::Over)),
+                        Some(Err(error)) => {
+                            let error = reading.target.without_secrets(error);
+                            return Some((Err(error), Self::Over));
+                        }
                         None => reading.more().await,
                     }
                     Self::Read(reading)
@@ -195,12 +198,19 @@ impl Target {
         CallError::BrokenStream { provider: self.provider.clone(), what: net::describe(error) }
     }
 
-    /// Other people's words, without our key.
+    /// Other people's words, without our key and whatever else is sent in confidence.
     fn redact(&self, text: String) -> String {
-        match &self.key {
+        let text = match &self.key {
             Some(key) => key.redact(text),
             None => text,
-        }
+        };
+        let sent = self.headers.values().filter_map(|value| value.to_str().ok());
+        sent.fold(text, |text, value| Secret::new(value).redact(text))
+    }
+
+    /// Every way out for an error leads through here: providers quote what they were sent.
+    pub(crate) fn without_secrets(&self, error: CallError) -> CallError {
+        error.reword(|words| self.redact(words))
     }
 }
 
@@ -221,6 +231,11 @@ fn sensitive(text: &str) -> Option<HeaderValue> {
 }
 
 pub(crate) async fn ask(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
+    let asked = send(target.clone(), request).await;
+    asked.map_err(|error| target.without_secrets(error))
+}
+
+async fn send(target: Arc<Target>, request: Request) -> Result<Reading, CallError> {
     let body = target.format.body(&Ask {
         model: &target.model,
         origin: &target.origin,

@@ -246,8 +246,11 @@ impl Catalogue {
     /// The accounts that a person keeps for a provider, if there are any beside the one key.
     fn accounts(&self, provider: &str, config: &ProviderConfig) -> Option<Accounts> {
         let credentials = self.credentials.clone()?;
-        let kept =
-            credentials.providers().is_ok_and(|providers| providers.iter().any(|name| name == provider));
+        // A store that can not be read stays in play, so that whoever asks hears of it.
+        let kept = match credentials.providers() {
+            Ok(providers) => providers.iter().any(|name| name == provider),
+            Err(_) => true,
+        };
         kept.then(|| Accounts { credentials, provider: provider.to_owned(), settings: config.auth() })
     }
 

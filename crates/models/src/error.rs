@@ -63,6 +63,25 @@ impl fmt::Display for Limit {
 }
 
 impl CallError {
+    /// The same error in other words. For taking our secrets out of what providers quote.
+    pub(crate) fn reword(mut self, reword: impl Fn(String) -> String) -> Self {
+        let words = match &mut self {
+            Self::RateLimited { message, .. }
+            | Self::Overloaded { message, .. }
+            | Self::OutOfCredit { message, .. }
+            | Self::TooLong { message, .. }
+            | Self::BadCredential { message, .. }
+            | Self::Refused { message, .. }
+            | Self::CallerMistake { message, .. } => message,
+            Self::Unreachable { what, .. }
+            | Self::BrokenStream { what, .. }
+            | Self::NotThisApi { what, .. } => what,
+            Self::TimedOut { .. } | Self::TooLarge { .. } => return self,
+        };
+        *words = reword(std::mem::take(words));
+        self
+    }
+
     pub fn provider(&self) -> &str {
         match self {
             Self::RateLimited { provider, .. }

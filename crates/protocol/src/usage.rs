@@ -76,4 +76,8 @@ pub struct UsageReport {
     pub model: Option<ModelRef>,
     #[serde(flatten)]
     pub usage: Usage,
+    /// The provider told nothing that can be believed, so this is a guess.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub estimated: bool,
 }

@@ -115,7 +115,7 @@ fn bodies(number: u32, turn: u64) -> Vec<Body> {
     }));
     bodies.push(EventBody::MessageEnd(MessageEnd { message }));
     let usage = Usage { input: 1000, output: 50, ..Usage::default() };
-    bodies.push(EventBody::Usage(UsageReport { model: None, usage }));
+    bodies.push(EventBody::Usage(UsageReport { model: None, usage, estimated: false }));
     bodies.push(EventBody::TurnEnd(TurnEnd {
         stop: Stop::Done,
         cause: None,

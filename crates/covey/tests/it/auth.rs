@@ -151,3 +151,37 @@ async fn wrong_usage_of_auth_is_told() {
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(done.err.contains("auth.json") && done.err.contains("hint:"), "{}", done.err);
 }
+
+#[tokio::test]
+async fn a_provider_that_quotes_our_secrets_does_not_get_them_into_anything() {
+    for fault in [
+        "error after=1 message=\"bad key sk-canary-0123 and x-canary-team\"",
+        "401 message=\"bad key sk-canary-0123 and x-canary-team\"",
+        "400 message=\"bad key sk-canary-0123 and x-canary-team\"",
+        "500 message=\"bad key sk-canary-0123 and x-canary-team\"",
+    ] {
+        let world = World::bare(&format!("reply\n  text: some words\n  fault: {fault}\nforever\n")).await;
+        world.configure(&format!(
+            "model = \"mine/m\"\n[providers.mine]\nwire = \"openai-chat\"\nbase_url = \"{}\"\napi_key_env = \"KEY\"\nretries = 0\nheaders = {{ x-team = \"x-canary-team\" }}\n",
+            world.server.base_url()
+        ));
+        // The settings hold the header, so they are left out of the search.
+        let mut command = world.command(&["run", "--json", "hello"]);
+        let done = finish(command.env("KEY", "sk-canary-0123").spawn().unwrap()).await;
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(done.out.contains("***"), "{fault}: {}", done.out);
+        std::fs::remove_file(world.home.join("config.toml")).unwrap();
+        no_canary(&world, &format!("{}{}", done.out, done.err));
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_store_is_an_error_and_not_a_request_without_a_key() {
+    let world = with_provider("model: hi\nforever\n").await;
+    world.covey_with_stdin(&["auth", "login", "mine", "--key-stdin"], b"sk-canary-aaaa").await;
+    std::fs::write(world.home.join("auth.json"), "{").unwrap();
+    let (done, result) = world.result(&["hello"]).await;
+    assert_eq!(done.code, Some(5), "{done:?}");
+    assert!(result["error"]["message"].as_str().unwrap().contains("auth.json"), "{result}");
+    assert!(world.server.requests().is_empty());
+}

@@ -164,3 +164,34 @@ async fn short_prompts_go_to_the_quick_model_when_asked_for_and_it_is_told() {
     let (_, result) = world.result(&["refactor the cart", "--model", "b/large"]).await;
     assert_eq!(result["text"], "thorough");
 }
+
+#[tokio::test]
+async fn a_budget_holds_when_the_provider_tells_no_usage() {
+    let world = World::bare("reply\n  call: list_dir {}\n  usage: input=0 output=0\nforever\n").await;
+    world.configure(&format!(
+        "model = \"p/m\"\n[providers.p]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.p.models.m]\nprices = {{ input = 1.0, output = 10.0 }}\n",
+        world.server.base_url()
+    ));
+    for limit in [["--max-tokens", "4000"], ["--max-cost", "0.004"]] {
+        let (done, result) = world.result(&["go", "--max-steps", "50", limit[0], limit[1]]).await;
+        assert_eq!((done.code, &result["stop"]), (Some(4), &"limit".into()), "{limit:?}: {done:?}");
+        assert!(result["steps"].as_u64().unwrap() < 30, "{limit:?}: {result}");
+        assert!(result["cost_usd"].as_f64().unwrap() > 0.0, "{result}");
+        assert!(done.lines().iter().any(|line| line["estimated"] == true));
+    }
+}
+
+#[tokio::test]
+async fn a_route_that_fails_once_in_each_process_is_left_alone_after_five() {
+    let (world, _other) = with_chain("reply\n  fault: 500\nforever\n", "model: fine\nforever\n").await;
+    for _ in 0..7 {
+        let (done, result) = world.result(&["hello"]).await;
+        assert_eq!((done.code, &result["text"]), (Some(0), &"fine".into()), "{done:?}");
+    }
+    assert_eq!(world.server.requests().len(), 5);
+    let status: Value =
+        serde_json::from_str(&world.covey(&["models", "status", "--json"]).await.out).unwrap();
+    let first =
+        status["routes"].as_array().unwrap().iter().find(|route| route["model"] == "a/small").unwrap();
+    assert_eq!(first["state"], "open", "{status}");
+}

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use agents::{Agent, Reporter, Turn, report};
 use futures::stream::BoxStream;
-use models::{Block, CallError, Effort, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
+use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
-    AgentId, BlobRef, ErrorInfo, Limits, ModelRef, Notice, NoticeLevel, Stop, StopCause, Update, Usage,
-    UsageReport, Verbatim,
+    AgentId, BlobRef, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update, Usage, UsageReport,
+    Verbatim,
 };
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -167,14 +167,18 @@ impl Inner {
                 reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
                 return (Stop::Limit, Some(StopCause::Budget));
             }
-            let (answer, answered_by) = match listen(model.stream(request), &mut names, reporter).await {
-                Ok(answered) => answered,
-                Err(error) => return call_failed(&error, reporter).await,
-            };
+            let (answer, answered_by) =
+                match listen(model.stream(request.clone()), &mut names, reporter).await {
+                    Ok(answered) => answered,
+                    Err(error) => return call_failed(&error, reporter).await,
+                };
             let answered_by = answered_by.unwrap_or_else(|| model.id().clone());
-            spent += report_usage(answered_by.clone(), &answer, reporter).await;
-            let stop = answer.stop.clone();
+            let (told, stop) = (answer.usage, answer.stop.clone());
             let mut blocks = without_empty(answer.into_blocks());
+            let (usage, estimated) = believable(model, told, &request, &blocks);
+            let report = UsageReport { model: Some(answered_by.clone()), usage, estimated };
+            reporter.send(Update::Usage(report)).await;
+            spent += usage;
             let mut calls = Vec::new();
             for block in &mut blocks {
                 if let Block::ToolCall(call) = block {
@@ -209,10 +213,16 @@ impl Inner {
     }
 }
 
-async fn report_usage(model: ModelRef, answer: &models::Answer, reporter: &Reporter) -> Usage {
-    let usage = answer.usage;
-    reporter.send(Update::Usage(UsageReport { model: Some(model), usage })).await;
-    usage
+/// What a call cost: as the provider says, or a guess where it says nothing. A budget must hold either way.
+fn believable(model: &dyn Model, told: Usage, request: &Request, blocks: &[Block]) -> (Usage, bool) {
+    if told.input > 0 || told.output > 0 {
+        return (told, false);
+    }
+    let answer = Request::new("", vec![Message::assistant(blocks.to_vec())]);
+    let mut usage =
+        Usage { input: model.estimate(request), output: model.estimate(&answer), ..Usage::default() };
+    usage.cost_usd = model.info().prices.map(|prices| prices.cost(&usage));
+    (usage, true)
 }
 
 async fn fail(reporter: &Reporter, message: String, hint: Option<String>, cause: Option<StopCause>) -> End {

@@ -68,7 +68,7 @@ impl Catalogue {
             parse(&body).ok_or_else(|| target.not_this_api("it sent no list of models"))
         };
         match tokio::time::timeout(PATIENCE, read).await {
-            Ok(list) => Ok(list?),
+            Ok(list) => Ok(list.map_err(|error| target.without_secrets(error))?),
             Err(_) => Err(target.timed_out(crate::Waiting::FirstByte, PATIENCE).into()),
         }
     }

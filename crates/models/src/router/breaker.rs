@@ -97,6 +97,11 @@ impl Breaker {
         }
     }
 
+    /// Whether there is anything to remember of it.
+    pub fn is_troubled(&self) -> bool {
+        self.state != State::Closed || !self.failures.is_empty()
+    }
+
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }

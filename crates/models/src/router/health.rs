@@ -104,7 +104,6 @@ impl Health {
     }
 
     fn change<T>(&self, model: &ModelRef, fingerprint: &str, change: impl FnOnce(&mut Known) -> T) -> T {
-        let now = self.now();
         let mut guard = self.lock();
         let routes = guard.get_or_insert_with(|| self.load());
         let known = routes.entry(model.as_str().to_owned()).or_default();
@@ -112,10 +111,13 @@ impl Health {
             // New settings: what was held against the old ones no longer counts.
             *known = Known { fingerprint: fingerprint.to_owned(), ..Known::default() };
         }
-        let before = known.breaker.condition(now);
+        let before = known.breaker.clone();
         let result = change(known);
-        if known.breaker.condition(now) != before {
-            self.save(routes);
+        // Every failure counts for the next process too; a route that is well is not worth a write.
+        let trouble = before.is_troubled() || known.breaker.is_troubled();
+        if trouble && known.breaker != before {
+            let known = known.clone();
+            self.save(model, known);
         }
         result
     }
@@ -138,10 +140,12 @@ impl Health {
         text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 
-    /// Best effort: the next process would only learn it anew.
-    fn save(&self, routes: &Routes) {
+    /// Best effort: the next process would only learn it anew. What others wrote of other routes stays.
+    fn save(&self, model: &ModelRef, known: Known) {
         let Some(file) = &self.file else { return };
-        let Ok(text) = serde_json::to_vec(routes) else { return };
+        let mut routes = self.load();
+        routes.insert(model.as_str().to_owned(), known);
+        let Ok(text) = serde_json::to_vec(&routes) else { return };
         let part = file.with_extension(format!("{}.part", std::process::id()));
         if let Some(folder) = file.parent() {
             let _ = std::fs::create_dir_all(folder);

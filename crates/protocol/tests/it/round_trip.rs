@@ -92,8 +92,11 @@ fn body() -> impl Strategy<Value = EventBody> {
                 options,
             })
         }),
-        (usage(), prop::option::of(text()))
-            .prop_map(|(usage, model)| EventBody::Usage(UsageReport { model: model.map(Into::into), usage })),
+        (usage(), prop::option::of(text())).prop_map(|(usage, model)| EventBody::Usage(UsageReport {
+            model: model.map(Into::into),
+            usage,
+            estimated: false
+        })),
         usage().prop_map(|usage| EventBody::TurnEnd(TurnEnd {
             stop: Stop::Limit,
             cause: Some(StopCause::MaxSteps),

@@ -213,7 +213,7 @@ fn bodies(blob: BlobRef) -> Vec<Body> {
         t2(EventBody::AgentMessage(chunk("t2.m1", "Looks right."))),
         t2(EventBody::MessageEnd(MessageEnd { message: "t2.m1".into() })),
         t2(EventBody::TurnEnd(end(None))),
-        t1(EventBody::Usage(UsageReport { model: Some("local/small".into()), usage })),
+        t1(EventBody::Usage(UsageReport { model: Some("local/small".into()), usage, estimated: false })),
         t1(EventBody::TurnEnd(end(Some(StopCause::OutputLimit)))),
         (None, EventBody::Mode(ModeChanged { mode: Mode::Edit })),
         (None, EventBody::Model(ModelChanged { model: "anthropic/claude-sonnet".into() })),

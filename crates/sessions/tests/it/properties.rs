@@ -45,6 +45,7 @@ fn body() -> impl Strategy<Value = Body> {
             9 => EventBody::Usage(UsageReport {
                 model: None,
                 usage: Usage { input: number.into(), output: 3, ..Usage::default() },
+                estimated: false,
             }),
             10 => EventBody::TurnEnd(TurnEnd {
                 stop: Stop::Done,

@@ -437,7 +437,11 @@ cost_usd?: number, };
 /**
  * What one call to a model cost.
  */
-export type UsageReport = { model?: ModelRef, input: number, output: number, cache_read: number, cache_write: number, reasoning: number, 
+export type UsageReport = { model?: ModelRef, 
+/**
+ * The provider told nothing that can be believed, so this is a guess.
+ */
+estimated?: boolean, input: number, output: number, cache_read: number, cache_write: number, reasoning: number, 
 /**
  * Absent when the price of a model that was used is not known.
  */
