@@ -189,6 +189,8 @@ pub(crate) fn classify(
     body: &str,
 ) -> CallError {
     let provider = provider.to_owned();
+    // Inside a stream that began well, gateways put the status into the error itself.
+    let status = status.or_else(|| status_in(body));
     let complaint = Complaint::read(body);
     let is_json = complaint.is_some();
     let Complaint { message, words, context, retry_after: asked } = complaint.unwrap_or_else(|| Complaint {
@@ -333,6 +335,15 @@ pub(crate) fn clean(text: &str) -> String {
         }
     }
     clean
+}
+
+/// The status that an error names as its code, if that is one.
+fn status_in(body: &str) -> Option<u16> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let body = body.get(0).unwrap_or(&body);
+    let error = body.get("error").or_else(|| body.get("response")?.get("error")).unwrap_or(body);
+    let code = ["code", "status"].iter().find_map(|field| error.get(field)?.as_u64());
+    code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code))
 }
 
 #[cfg(test)]

@@ -118,3 +118,20 @@ fn foreign_words_are_safe_to_print() {
     let long = clean(&"ü".repeat(5000));
     assert!(long.len() < 620 && long.ends_with('…'));
 }
+
+#[test]
+fn a_status_inside_an_error_counts_where_there_is_no_other() {
+    let kind = |body: &str| classify("p", "", None, None, body);
+    let limited = kind(r#"{"error":{"message":"slow down","code":429}}"#);
+    assert!(matches!(limited, CallError::RateLimited { .. }), "{limited:?}");
+    let refused = kind(r#"[{"error":{"message":"who are you?","code":401,"status":"UNAUTHENTICATED"}}]"#);
+    assert!(matches!(refused, CallError::BadCredential { .. }), "{refused:?}");
+    for odd in
+        [r#"{"error":{"message":"x","code":-1}}"#, r#"{"error":{"message":"x","code":1e30}}"#, "[]", "7"]
+    {
+        kind(odd);
+    }
+    // What the connection itself says goes first.
+    let mistake = classify("p", "", Some(400), None, r#"{"error":{"message":"x","code":429}}"#);
+    assert!(matches!(mistake, CallError::CallerMistake { status: 400, .. }), "{mistake:?}");
+}
