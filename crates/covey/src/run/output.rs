@@ -135,6 +135,14 @@ impl Text {
                 tell_warning(&plain(&notice.text))
             }
             EventBody::Notice(notice) => self.whisper(&plain(&notice.text)),
+            EventBody::Repair(repair) => {
+                let kept =
+                    repair.kept_in.as_deref().map(|file| format!(", and kept in {file}")).unwrap_or_default();
+                tell_warning(&format!(
+                    "the end of the log was damaged: {} bytes were cut off{kept}",
+                    repair.bytes
+                ));
+            }
             EventBody::Error(error) => self.error(error)?,
             _ => {}
         }

@@ -158,7 +158,9 @@ async fn a_log_line_of_many_megabytes_stops_neither_search_nor_the_rest() {
     }
     assert_eq!(world.covey(&["session", "verify", &first]).await.code, Some(1));
     // The next run cuts the torn end off, and says so.
-    world.result(&["--session", &first, "go on"]).await;
+    let run = world.covey(&["run", "--session", &first, "go on"]).await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("the end of the log was damaged"), "{}", run.err);
     let verified = world.covey(&["session", "verify", &first]).await;
     assert_eq!(verified.code, Some(0), "{verified:?}");
     assert!(verified.out.contains("repaired"), "{}", verified.out);
