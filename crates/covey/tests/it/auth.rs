@@ -185,3 +185,37 @@ async fn a_damaged_store_is_an_error_and_not_a_request_without_a_key() {
     assert!(result["error"]["message"].as_str().unwrap().contains("auth.json"), "{result}");
     assert!(world.server.requests().is_empty());
 }
+
+/// Answers every request with what it was sent: the rudest provider there is.
+async fn echo_server() -> std::net::SocketAddr {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut request = vec![0; 16 << 10];
+            let read = socket.read(&mut request).await.unwrap_or(0);
+            let heard = String::from_utf8_lossy(&request[..read]).replace(['\r', '\n', '"'], " ");
+            let body = format!("{{\"error\":{{\"message\":\"{heard}\"}}}}");
+            let head = format!(
+                "HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = socket.write_all(format!("{head}{body}").as_bytes()).await;
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_provider_that_quotes_our_key_when_asked_for_its_models_is_quoted_without_it() {
+    let world = World::bare("").await;
+    let address = echo_server().await;
+    world.configure(&format!(
+        "[providers.mine]\nwire = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\napi_key_env = \"KEY\"\n"
+    ));
+    let mut command = world.command(&["models", "--refresh"]);
+    let done = finish(command.env("KEY", "sk-canary-0123").spawn().unwrap()).await;
+    assert!(done.err.contains("does not tell its models") && done.err.contains("***"), "{done:?}");
+    no_canary(&world, &format!("{}{}", done.out, done.err));
+}

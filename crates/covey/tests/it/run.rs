@@ -279,3 +279,22 @@ async fn a_folder_whose_name_can_not_be_recorded_is_refused_before_anything_is_m
     assert!(done.err.contains("not UTF-8") && done.err.contains("hint:"), "{}", done.err);
     assert!(world.sessions().is_empty());
 }
+
+#[tokio::test]
+async fn what_a_killed_ephemeral_run_left_is_private_and_gone_after_the_next_one() {
+    let world = World::new("reply\n  fault: never\nmodel: hi\n").await;
+    let temporary = world.home.join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let left =
+        || std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let mut child =
+        world.command(&["run", "a secret", "--ephemeral"]).env("TMPDIR", &temporary).spawn().unwrap();
+    world.server.request(0).await;
+    signal(&child, Signal::KILL);
+    child.wait().await.unwrap();
+    assert_eq!(left().len(), 1);
+    assert_eq!(mode(&left()[0]), 0o700);
+    let next = world.command(&["run", "hello", "--ephemeral"]).env("TMPDIR", &temporary).spawn().unwrap();
+    assert_eq!(finish(next).await.out, "hi\n");
+    assert!(left().is_empty(), "{:?}", left());
+}
