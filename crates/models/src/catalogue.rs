@@ -171,7 +171,7 @@ impl Catalogue {
         let retries = config.retries.unwrap_or(self.retry.retries);
         let target = self.target(provider, model, &config, &described)?;
         let id = ModelRef::new(format!("{provider}/{model}"));
-        let fingerprint = fingerprint(&config, self.key(provider, &config).as_ref());
+        let fingerprint = fingerprint(&config, target.key.as_ref());
         let http = HttpModel { id, target: Arc::new(target) };
         Ok((Route { model: Arc::new(http), fingerprint }, retries))
     }
