@@ -113,6 +113,31 @@ impl Roots {
     }
 }
 
+impl Roots {
+    /// As [`resolve`](Self::resolve), for the entry itself: a link in the last place is not followed, because it is the
+    /// link that is moved or taken away.
+    pub fn resolve_entry(
+        &self,
+        path: impl AsRef<Path>,
+        base: impl AsRef<Path>,
+    ) -> Result<ResolvedPath, ConfineError> {
+        let (path, base) = (path.as_ref(), base.as_ref());
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.resolve(path, base);
+        };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        match self.resolve(parent, base) {
+            Ok(mut folder) => {
+                folder.absolute.push(name);
+                Ok(folder)
+            }
+            // The entry itself may have been granted, without the folder it lies in.
+            Err(ConfineError::Outside { .. }) => self.resolve(path, base),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl ResolvedPath {
     /// The whole path, free of symbolic links and `..`.
     pub fn absolute(&self) -> &Path {

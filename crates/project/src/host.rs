@@ -1,7 +1,9 @@
 //! What tools act on.
 
+mod change;
 mod error;
 mod local;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +16,7 @@ use async_trait::async_trait;
 
 pub use error::HostError;
 pub use local::LocalHost;
+pub use run::{Exit, Launcher, Program, Running, Task, Unconfined};
 
 use crate::confine::Roots;
 
@@ -37,6 +40,22 @@ pub trait Host: Send + Sync {
 
     /// What is at a path, with links followed.
     async fn stat(&self, path: &Path) -> Result<Stat, HostError>;
+
+    /// Replaces a file's content in one step, or makes the file; missing folders on the way are made too. The mode of a
+    /// file that is there stays.
+    async fn write(&self, path: &Path, bytes: Vec<u8>, expect: Expect) -> Result<Stamp, HostError>;
+
+    /// Makes a folder and those missing on the way. One that is there is left as it is.
+    async fn make_dir(&self, path: &Path) -> Result<(), HostError>;
+
+    /// Moves a file or folder, to a place where nothing is.
+    async fn rename(&self, from: &Path, to: &Path) -> Result<(), HostError>;
+
+    /// Takes away a file, a link, or a folder with all that is in it.
+    async fn remove(&self, path: &Path) -> Result<(), HostError>;
+
+    /// Starts a program. It ends, with all it started, when the answer is dropped.
+    async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError>;
 
     /// The same host with one place more, because the person said so. For the one call they said it of.
     fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError>;
@@ -65,6 +84,30 @@ pub struct FileRead {
     pub total_len: u64,
     /// To notice later that someone else changed it.
     pub modified: Option<SystemTime>,
+}
+
+impl FileRead {
+    /// What the file looked like when it was read.
+    pub fn stamp(&self) -> Stamp {
+        Stamp { len: self.total_len, modified: self.modified }
+    }
+}
+
+/// By what it is noticed that somebody else changed a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    pub len: u64,
+    pub modified: Option<SystemTime>,
+}
+
+/// What must be at a path for a write to go ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    Anything,
+    /// Nothing is there yet.
+    Absent,
+    /// The file as it was seen; anything else is somebody's work.
+    Unchanged(Stamp),
 }
 
 /// The entries of a folder, sorted by name.

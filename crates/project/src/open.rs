@@ -67,7 +67,7 @@ fn refuse_special(path: &Path, metadata: &Metadata) -> Result<(), HostError> {
 }
 
 #[cfg(target_os = "linux")]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
     let links_forbidden = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match openat2(CWD, path, flags, Mode::empty(), links_forbidden) {
@@ -78,7 +78,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     walk_without_links(path, flags)
 }
 

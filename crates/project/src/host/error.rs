@@ -39,6 +39,15 @@ pub enum HostError {
     /// It was swapped for a symbolic link while it was being opened: try again, or suspect foul play.
     #[error("`{}` turned into a symbolic link while it was opened", path.display())]
     Changed { path: PathBuf },
+    /// Somebody else wrote it since it was read: read it again.
+    #[error("`{}` changed since it was read", path.display())]
+    Stale { path: PathBuf },
+    /// Something is where nothing should be.
+    #[error("`{}` is already there", path.display())]
+    Exists { path: PathBuf },
+    /// A program did not start; the text says why.
+    #[error("{0}")]
+    NotStarted(String),
     /// No file can be at such a path: a NUL byte, an empty name, a loop of links.
     #[error("{reason}")]
     Unusable { reason: String },
@@ -56,6 +65,7 @@ impl HostError {
                 Some(format!("did you mean {}?", names.join(" or ")))
             }
             Self::IsDirectory { .. } => Some("list it instead".into()),
+            Self::Stale { .. } => Some("read it again, then make the change".into()),
             Self::TooLarge { .. } => Some("read a part of the file at a time".into()),
             _ => None,
         }
@@ -65,6 +75,7 @@ impl HostError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound { similar: similar_to(&path), path },
+            io::ErrorKind::AlreadyExists => Self::Exists { path },
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::IsADirectory => Self::IsDirectory { path },
             io::ErrorKind::NotADirectory => Self::NotADirectory { path },

@@ -8,20 +8,30 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use super::{ByteRange, DirEntry, EntryKind, FileRead, Host, HostError, Listing, MAX_READ, Stat};
+use super::change;
+use super::run::{Launcher, Running, Task, Unconfined, start};
+use super::{
+    ByteRange, DirEntry, EntryKind, Expect, FileRead, Host, HostError, Listing, MAX_READ, Stamp, Stat,
+};
 use crate::confine::Roots;
 use crate::open::read_range;
 
-/// The files of this machine, within some roots.
-#[derive(Debug, Clone)]
+/// The files and programs of this machine, within some roots.
+#[derive(Clone)]
 pub struct LocalHost {
     roots: Roots,
+    launcher: Arc<dyn Launcher>,
 }
 
 impl LocalHost {
-    /// Grants what is below these roots.
+    /// Grants what is below these roots. Programs run as this process does.
     pub fn new(roots: Roots) -> Self {
-        Self { roots }
+        Self { roots, launcher: Arc::new(Unconfined) }
+    }
+
+    /// Has programs started by `launcher`, which may lock them in.
+    pub fn launched_by(self, launcher: Arc<dyn Launcher>) -> Self {
+        Self { launcher, ..self }
     }
 
     /// Runs `work` where blocking is allowed: a disk may take its time, a network mount minutes.
@@ -55,8 +65,29 @@ impl Host for LocalHost {
         self.blocking(path, stat).await
     }
 
+    async fn write(&self, path: &Path, bytes: Vec<u8>, expect: Expect) -> Result<Stamp, HostError> {
+        self.blocking(path, move |roots, path| change::write(roots, path, &bytes, expect)).await
+    }
+
+    async fn make_dir(&self, path: &Path) -> Result<(), HostError> {
+        self.blocking(path, change::make_dir).await
+    }
+
+    async fn rename(&self, from: &Path, to: &Path) -> Result<(), HostError> {
+        let to = to.to_owned();
+        self.blocking(from, move |roots, from| change::rename(roots, from, &to)).await
+    }
+
+    async fn remove(&self, path: &Path) -> Result<(), HostError> {
+        self.blocking(path, change::remove).await
+    }
+
+    async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError> {
+        start(self.launcher.as_ref(), &self.roots, task)
+    }
+
     fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError> {
-        Ok(Arc::new(Self { roots: self.roots.granting(path)? }))
+        Ok(Arc::new(Self { roots: self.roots.granting(path)?, launcher: self.launcher.clone() }))
     }
 }
 

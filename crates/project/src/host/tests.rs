@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use super::{ByteRange, EntryKind, Host, HostError, LocalHost, MAX_READ};
+use super::{ByteRange, EntryKind, Exit, Expect, Host, HostError, LocalHost, MAX_READ, Program, Task};
 use crate::confine::Roots;
 
 fn host() -> (tempfile::TempDir, Box<dyn Host>) {
@@ -123,4 +123,100 @@ async fn a_grant_opens_one_place_and_no_other() {
     assert_eq!(read(&*granted, &a, 0, 100).await.unwrap(), "granted");
     assert!(matches!(read(&*granted, &b, 0, 100).await, Err(HostError::Outside { .. })));
     assert!(matches!(read(&*host, &a, 0, 100).await, Err(HostError::Outside { .. })));
+}
+
+#[tokio::test]
+async fn a_write_replaces_the_file_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, host) = host();
+    let script = folder.path().join("run.sh");
+    fs::write(&script, "old").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    host.write(Path::new("run.sh"), b"new".to_vec(), Expect::Anything).await.unwrap();
+    assert_eq!(fs::read(&script).unwrap(), b"new");
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o755);
+    host.write(Path::new("a/b/c.txt"), b"deep".to_vec(), Expect::Absent).await.unwrap();
+    assert_eq!(fs::read(folder.path().join("a/b/c.txt")).unwrap(), b"deep");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".covey-")), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_write_that_expects_something_else_changes_nothing() {
+    let (folder, host) = host();
+    let path = Path::new("src/main.rs");
+    let stamp = host.read(path, ByteRange::first(100)).await.unwrap().stamp();
+    fs::write(folder.path().join(path), "somebody else's work").unwrap();
+    let error = host.write(path, b"mine".to_vec(), Expect::Unchanged(stamp)).await.unwrap_err();
+    assert!(matches!(error, HostError::Stale { .. }), "{error:?}");
+    let error = host.write(path, b"mine".to_vec(), Expect::Absent).await.unwrap_err();
+    assert!(matches!(error, HostError::Exists { .. }), "{error:?}");
+    assert_eq!(fs::read(folder.path().join(path)).unwrap(), b"somebody else's work");
+    // The stamp of our own write is what the next one may expect.
+    let stamp = host.write(path, b"mine".to_vec(), Expect::Anything).await.unwrap();
+    host.write(path, b"mine again".to_vec(), Expect::Unchanged(stamp)).await.unwrap();
+}
+
+#[tokio::test]
+async fn changes_stay_inside_and_links_are_not_followed_out() {
+    let (folder, host) = host();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("kept"), "kept").unwrap();
+    symlink(outside.path(), folder.path().join("out")).unwrap();
+    for path in ["out/new", "../new", "/etc/covey-test"] {
+        let error = host.write(Path::new(path), vec![], Expect::Anything).await.unwrap_err();
+        assert!(matches!(error, HostError::Outside { .. }), "{path}: {error:?}");
+    }
+    assert!(matches!(host.remove(Path::new("out/kept")).await.unwrap_err(), HostError::Outside { .. }));
+    // The link itself is ours to take away; what it leads to is not.
+    host.remove(Path::new("out")).await.unwrap();
+    assert!(outside.path().join("kept").exists());
+    assert!(host.remove(Path::new(".")).await.is_err());
+    assert!(folder.path().exists());
+}
+
+#[tokio::test]
+async fn folders_are_made_moved_and_taken_away() {
+    let (folder, host) = host();
+    host.make_dir(Path::new("x/y")).await.unwrap();
+    fs::write(folder.path().join("x/y/f"), "1").unwrap();
+    symlink("/etc", folder.path().join("x/link")).unwrap();
+    host.rename(Path::new("x"), Path::new("deep/z")).await.unwrap();
+    assert_eq!(fs::read(folder.path().join("deep/z/y/f")).unwrap(), b"1");
+    let error = host.rename(Path::new("deep"), Path::new("src")).await.unwrap_err();
+    assert!(matches!(error, HostError::Exists { .. }), "{error:?}");
+    host.remove(Path::new("deep")).await.unwrap();
+    assert!(!folder.path().join("deep").exists());
+    assert!(Path::new("/etc/passwd").exists());
+}
+
+#[tokio::test]
+async fn a_program_is_heard_and_its_end_is_known() {
+    let (folder, host) = host();
+    let task = |line: &str| Task {
+        program: Program::Shell(line.to_owned()),
+        cwd: folder.path().to_owned(),
+        env: vec![("GREETING".to_owned(), "hello".to_owned())],
+        interactive: false,
+        network: false,
+    };
+    let mut running = host.start(task("echo $GREETING; echo oops >&2; exit 3")).await.unwrap();
+    let mut heard = Vec::new();
+    while let Some(piece) = running.output().await {
+        heard.extend(piece);
+    }
+    let heard = String::from_utf8(heard).unwrap();
+    assert!(heard.contains("hello\n") && heard.contains("oops\n"), "{heard}");
+    assert_eq!(running.exit().await, Exit::Code(3));
+
+    // What is left in the background does not hold up the end.
+    let mut running = host.start(task("sleep 1000 & echo done")).await.unwrap();
+    assert_eq!(running.output().await.unwrap(), b"done\n");
+    assert_eq!(running.output().await, None);
+    assert_eq!(running.exit().await, Exit::Code(0));
+
+    let mut running = host.start(task("trap '' TERM; echo up; while :; do sleep 1; done")).await.unwrap();
+    assert_eq!(running.output().await.unwrap(), b"up\n");
+    running.stop(std::time::Duration::from_millis(10)).await;
+    assert_eq!(running.exit().await, Exit::Signal(9));
 }
