@@ -1,10 +1,29 @@
 //! May this happen? Nothing with an effect happens before this crate says so.
 //!
-//! An [`Action`] is what a tool, or an agent of someone else's, is about to do, in terms that can be judged. The guard
+//! An [`Action`] is what a tool, or an agent of someone else's, is about to do, in terms that can be judged. A [`Guard`]
 //! classes it, applies mode, rules and memory, and answers with a [`Verdict`]; whoever asked carries it out.
 
 mod action;
+mod request;
 mod verdict;
 
+mod guard;
+mod settings;
+
+mod class;
+mod decide;
+mod files;
+mod finding;
+mod glob;
+mod hosts;
+mod rules;
+
 pub use action::{Action, Change};
-pub use verdict::{Level, Ruling, Verdict};
+pub use guard::{Guard, GuardOptions, fold_hook};
+pub use request::{Answer, HookSays, Request, Scope};
+pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
+pub use settings::{GuardSettings, PERMISSIONS, PermissionsConfig, Temperament};
+pub use verdict::{Level, Needs, Ruling, Verdict};
+
+/// Stands in a command for what can not be known before it runs.
+pub(crate) const UNKNOWN: char = '\u{fffc}';
