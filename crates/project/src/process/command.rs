@@ -18,16 +18,37 @@ use super::watcher::{self, StartError};
 /// Its three standard streams are closed (`/dev/null`) unless said otherwise: a child in its own group cannot
 /// read the terminal, and must not write over a front end that draws on it.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
-    let mut inner = std::process::Command::new(program);
-    inner.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    Command { inner, announcement: None }
+    Command {
+        inner: std::process::Command::new(program),
+        streams: Some(Streams::default()),
+        cleared: false,
+        announcement: None,
+    }
 }
 
 /// See [`command`].
 #[derive(Debug)]
 pub struct Command {
     inner: std::process::Command,
+    /// Kept apart until the first start: std gives them to a command for good, and [`Command::wrapped_in`] makes
+    /// another. Gone once `inner` has them.
+    streams: Option<Streams>,
+    /// Whether nothing is inherited, which std does not tell.
+    cleared: bool,
     announcement: Option<Arc<Announcement>>,
+}
+
+#[derive(Debug)]
+struct Streams {
+    stdin: Stdio,
+    stdout: Stdio,
+    stderr: Stdio,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self { stdin: Stdio::null(), stdout: Stdio::null(), stderr: Stdio::null() }
+    }
 }
 
 impl Command {
@@ -67,7 +88,13 @@ impl Command {
     /// Inherits nothing. For anything that must not see the keys in our environment.
     pub fn env_clear(&mut self) -> &mut Self {
         self.inner.env_clear();
+        self.cleared = true;
         self
+    }
+
+    /// Whether it inherits no variables from us.
+    pub fn inherits_nothing(&self) -> bool {
+        self.cleared
     }
 
     /// The folder the child starts in; ours unless set.
@@ -78,19 +105,28 @@ impl Command {
 
     /// Where its standard input comes from; nothing unless set.
     pub fn stdin(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        self.inner.stdin(stream);
+        match &mut self.streams {
+            Some(streams) => streams.stdin = stream.into(),
+            None => _ = self.inner.stdin(stream),
+        }
         self
     }
 
     /// Where its standard output goes; nowhere unless set.
     pub fn stdout(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        self.inner.stdout(stream);
+        match &mut self.streams {
+            Some(streams) => streams.stdout = stream.into(),
+            None => _ = self.inner.stdout(stream),
+        }
         self
     }
 
     /// Where its standard error goes; nowhere unless set.
     pub fn stderr(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        self.inner.stderr(stream);
+        match &mut self.streams {
+            Some(streams) => streams.stderr = stream.into(),
+            None => _ = self.inner.stderr(stream),
+        }
         self
     }
 
@@ -99,8 +135,61 @@ impl Command {
         &self.inner
     }
 
+    /// The same child as the last arguments of another program: `program arguments… this its-arguments…`.
+    ///
+    /// It starts in the same folder with the same streams and variables. To be called before
+    /// [`before_exec`](Self::before_exec) and [`spawn`](Self::spawn), whose effects it does not carry over.
+    pub fn wrapped_in<A: AsRef<OsStr>>(
+        self,
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let mut inner = std::process::Command::new(program);
+        inner.args(arguments).arg(self.inner.get_program()).args(self.inner.get_args());
+        if self.cleared {
+            inner.env_clear();
+        }
+        for (name, value) in self.inner.get_envs() {
+            match value {
+                Some(value) => inner.env(name, value),
+                None => inner.env_remove(name),
+            };
+        }
+        if let Some(folder) = self.inner.get_current_dir() {
+            inner.current_dir(folder);
+        }
+        Self {
+            inner,
+            streams: Some(self.streams.unwrap_or_default()),
+            cleared: self.cleared,
+            announcement: None,
+        }
+    }
+
+    /// Runs `hook` in the child, after it joined its group and told the watcher, and before it becomes its program.
+    /// An error of the hook is an error of the start.
+    ///
+    /// # Safety
+    /// As for [`std::os::unix::process::CommandExt::pre_exec`]: between `fork` and `exec` another thread's lock may be held
+    /// for ever, so the hook may make system calls and nothing else; it must not allocate.
+    #[expect(unsafe_code, reason = "the caller vouches for the hook")]
+    pub unsafe fn before_exec(
+        &mut self,
+        hook: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+    ) -> &mut Self {
+        use std::os::unix::process::CommandExt;
+        // Hooks run in the order they came. One that forks must find the child registered.
+        self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner));
+        // SAFETY: the caller's.
+        unsafe { self.inner.pre_exec(hook) };
+        self
+    }
+
     /// Starts the child. Takes about a millisecond and must be called inside a tokio runtime with I/O.
     pub fn spawn(&mut self) -> Result<Child, SpawnError> {
+        if let Some(Streams { stdin, stdout, stderr }) = self.streams.take() {
+            self.inner.stdin(stdin).stdout(stdout).stderr(stderr);
+        }
         let announcement = self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner));
         match watcher::spawn(&mut self.inner, announcement) {
             Ok((process, token)) => Child::new(process, token)
