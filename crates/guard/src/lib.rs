@@ -18,10 +18,16 @@ mod glob;
 mod hosts;
 mod rules;
 
+mod sandbox;
+
 pub use action::{Action, Change};
 pub use guard::{Guard, GuardOptions, fold_hook};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
+pub use sandbox::{
+    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, Sandbox, SandboxError, SandboxLevel, SandboxNeeds, SandboxPolicy,
+    Strength, Tampering, looks_secret,
+};
 pub use settings::{GuardSettings, PERMISSIONS, PermissionsConfig, Temperament};
 pub use verdict::{Level, Needs, Ruling, Verdict};
 

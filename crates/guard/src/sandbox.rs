@@ -1,0 +1,258 @@
+//! Walls around what was started.
+//!
+//! A [`Sandbox`] is made for a session from a [`SandboxPolicy`]; every child of that session goes through
+//! [`Sandbox::enclose`], which holds it by the strongest means this machine has and takes secrets out of its
+//! environment. Nothing is looked at before the first child. If the machine has no means at all, nothing starts:
+//! only the level `off`, which is the person's to choose, lets a child run unconfined.
+//!
+//! `docs/decisions/0008-the-sandbox.md` says why it is done this way.
+
+mod after;
+mod environment;
+mod error;
+mod git;
+mod grade;
+mod level;
+#[cfg(target_os = "linux")]
+mod linux;
+mod policy;
+mod probe;
+mod secrets;
+mod staging;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use project::{Child, Command, SpawnError};
+
+pub use after::{Reverted, Tampering};
+pub use environment::looks_secret;
+pub use error::SandboxError;
+pub use grade::{Backend, Grade, Strength};
+pub use level::{NotALevel, SandboxLevel};
+pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
+
+use after::Snapshot;
+use git::Protected;
+use staging::Staging;
+
+/// Holds every child of a session. Cheap to make; see the module docs.
+#[derive(Debug)]
+pub struct Sandbox {
+    policy: SandboxPolicy,
+    grade: OnceLock<Grade>,
+    staging: OnceLock<Arc<Staging>>,
+    looked: Mutex<Looked>,
+    #[cfg(target_os = "linux")]
+    rulesets: linux::landlock::Rulesets,
+}
+
+/// What was found on disk, to be used again for a while.
+#[derive(Debug, Default)]
+struct Looked {
+    hidden: HashMap<SandboxNeeds, (Instant, Arc<Vec<PathBuf>>)>,
+    snapshot: Option<Snapshot>,
+}
+
+/// How long the list of secrets is taken to be complete.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// A child that is ready to start inside its walls.
+#[derive(Debug)]
+pub struct Enclosed {
+    command: Command,
+    limits: Limits,
+    snapshot: Snapshot,
+    #[cfg(target_os = "linux")]
+    gone: Option<linux::landlock::Gone>,
+    /// Must be there as long as the child is.
+    _staging: Option<Arc<Staging>>,
+}
+
+impl Sandbox {
+    /// Does nothing yet.
+    pub fn new(policy: SandboxPolicy) -> Self {
+        Self {
+            policy,
+            grade: OnceLock::new(),
+            staging: OnceLock::new(),
+            looked: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            rulesets: linux::landlock::Rulesets::default(),
+        }
+    }
+
+    pub fn policy(&self) -> &SandboxPolicy {
+        &self.policy
+    }
+
+    /// What this machine offers. Looks once, which takes a few milliseconds.
+    pub fn grade(&self) -> &Grade {
+        self.grade.get_or_init(|| probe::probe(&self.policy))
+    }
+
+    /// Puts walls around a child that is about to start. Blocks for less than a millisecond, the first time for some.
+    ///
+    /// Variables that the caller set on the command itself pass as they are; of the inherited ones those that look
+    /// like secrets do not, unless policy or needs name them.
+    pub fn enclose(&self, mut command: Command, needs: &SandboxNeeds) -> Result<Enclosed, SandboxError> {
+        let limits = needs.limits.unwrap_or(self.policy.limits);
+        self.withhold_secrets(&mut command, needs);
+        if self.policy.level == SandboxLevel::Off {
+            return Ok(Enclosed {
+                command,
+                limits,
+                snapshot: Snapshot::default(),
+                #[cfg(target_os = "linux")]
+                gone: None,
+                _staging: None,
+            });
+        }
+        let grade = self.grade();
+        match grade.backend {
+            #[cfg(target_os = "linux")]
+            Backend::Landlock => self.with_landlock(command, needs, limits),
+            _ => {
+                Err(SandboxError::Unavailable { level: self.policy.level, tried: grade.passed_over.clone() })
+            }
+        }
+    }
+
+    fn withhold_secrets(&self, command: &mut Command, needs: &SandboxNeeds) {
+        if command.inherits_nothing() {
+            return;
+        }
+        let allowed = self.policy.variables.iter().chain(&needs.variables);
+        let own: Vec<_> = command.as_std().get_envs().map(|(name, _)| name.to_owned()).collect();
+        for name in environment::withheld(std::env::vars_os(), allowed) {
+            if !own.contains(&name) {
+                command.env_remove(name);
+            }
+        }
+    }
+
+    /// Whether a child gets the network.
+    fn network(&self, needs: &SandboxNeeds) -> bool {
+        needs.network || self.policy.level == SandboxLevel::WorkspaceNet
+    }
+
+    fn staging(&self) -> Result<Arc<Staging>, SandboxError> {
+        if let Some(staging) = self.staging.get() {
+            return Ok(Arc::clone(staging));
+        }
+        let staging =
+            Staging::new().map_err(|source| SandboxError::Setup { what: "its own folders", source })?;
+        Ok(Arc::clone(self.staging.get_or_init(|| Arc::new(staging))))
+    }
+
+    /// The project's folders, without links.
+    fn roots(&self) -> Result<Vec<PathBuf>, SandboxError> {
+        let real = |path: &PathBuf| {
+            path.canonicalize().map_err(|source| SandboxError::NoSuchPlace { path: path.clone(), source })
+        };
+        self.policy.roots.iter().map(real).collect()
+    }
+
+    /// Folders that may be written, without links. Those that are not there cannot be.
+    fn writable(&self, needs: &SandboxNeeds, protected: &[Protected]) -> Result<Vec<PathBuf>, SandboxError> {
+        let mut places: Vec<PathBuf> = Vec::new();
+        if self.policy.level != SandboxLevel::ReadOnly {
+            places.extend(self.roots()?);
+            places.extend(protected.iter().flat_map(|one| one.outside.iter().cloned()));
+            places.extend(self.policy.writable.iter().filter_map(|path| path.canonicalize().ok()));
+        }
+        places.extend(needs.writable.iter().filter_map(|path| path.canonicalize().ok()));
+        Ok(places)
+    }
+
+    fn protected(&self) -> Result<Vec<Protected>, SandboxError> {
+        Ok(self.roots()?.iter().map(|root| git::protected(root)).collect())
+    }
+
+    /// Places that a child must not see, which are remembered for a moment: there are many to look for.
+    fn hidden(&self, needs: &SandboxNeeds) -> Arc<Vec<PathBuf>> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((when, hidden)) = looked.hidden.get(needs)
+            && when.elapsed() < FRESH
+        {
+            return Arc::clone(hidden);
+        }
+        let hidden = Arc::new(secrets::hidden(&self.policy, needs));
+        looked.hidden.insert(needs.clone(), (Instant::now(), Arc::clone(&hidden)));
+        hidden
+    }
+
+    /// How protected files are now.
+    fn snapshot(&self, protected: &[Protected], walls: bool) -> Snapshot {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = Snapshot::take(protected, walls, looked.snapshot.as_ref());
+        looked.snapshot = Some(snapshot.clone());
+        snapshot
+    }
+
+    #[cfg(target_os = "linux")]
+    fn with_landlock(
+        &self,
+        mut command: Command,
+        needs: &SandboxNeeds,
+        limits: Limits,
+    ) -> Result<Enclosed, SandboxError> {
+        let staging = self.staging()?;
+        let protected = self.protected()?;
+        let mut writable = self.writable(needs, &protected)?;
+        writable.push(staging.tmp());
+        let grants = linux::landlock::Grants {
+            home: self.policy.home.clone(),
+            readable: self
+                .roots()?
+                .into_iter()
+                .chain(self.policy.readable.clone())
+                .chain(needs.readable.clone())
+                .collect(),
+            writable,
+            hidden: self.hidden(needs).to_vec(),
+            network: self.network(needs),
+        };
+        command.env("TMPDIR", staging.tmp());
+        let setup = self.rulesets.setup(grants, limits);
+        let setup = setup.map_err(|source| SandboxError::Setup { what: "the Landlock rules", source })?;
+        let gone = setup.gone();
+        linux::hook(&mut command, move || setup.apply());
+        Ok(Enclosed {
+            command,
+            limits,
+            snapshot: self.snapshot(&protected, false),
+            gone,
+            _staging: Some(staging),
+        })
+    }
+}
+
+impl Enclosed {
+    /// To set streams and more variables.
+    pub fn command(&mut self) -> &mut Command {
+        &mut self.command
+    }
+
+    /// Starts it, in a tokio runtime with I/O.
+    pub fn spawn(&mut self) -> Result<Child, SpawnError> {
+        self.command.spawn()
+    }
+
+    /// How long it may run, for whoever waits for it.
+    pub fn time_limit(&self) -> Option<Duration> {
+        self.limits.time
+    }
+
+    /// Undoes what the child did to files that run code later, and says what that was. To be called when it ended;
+    /// for one that goes on for long also in between.
+    pub fn after(&self) -> Vec<Reverted> {
+        #[cfg(target_os = "linux")]
+        if let Some(gone) = &self.gone {
+            gone.wait();
+        }
+        self.snapshot.restore()
+    }
+}

@@ -1,0 +1,3 @@
+//! Stories about the guard.
+
+mod sandbox;

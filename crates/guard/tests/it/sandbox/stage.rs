@@ -1,0 +1,122 @@
+//! A project, a home folder with secrets in it, and commands that run inside the sandbox.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use guard::{Backend, Enclosed, Reverted, Sandbox, SandboxLevel, SandboxNeeds, SandboxPolicy};
+use tempfile::TempDir;
+
+/// What must never be seen in the output of anything.
+pub(super) const CANARY: &str = "canary-6e1f0c";
+
+pub(super) struct Stage {
+    folder: TempDir,
+    pub(super) sandbox: Sandbox,
+}
+
+pub(super) struct Ran {
+    pub(super) ok: bool,
+    pub(super) status: std::process::ExitStatus,
+    /// Both streams.
+    pub(super) text: String,
+    pub(super) reverted: Vec<Reverted>,
+}
+
+impl Stage {
+    /// None, with the reason printed, if this machine does not have the backend.
+    pub(super) fn new(backend: Backend) -> Option<Self> {
+        Self::with(backend, |_| {})
+    }
+
+    pub(super) fn with(backend: Backend, change: impl FnOnce(&mut SandboxPolicy)) -> Option<Self> {
+        // Not in `/tmp`, which children do not see.
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let root = folder.path();
+        for path in [
+            "home/.ssh",
+            "home/.config/gh",
+            "home/.aws",
+            "home/.local/bin",
+            "home/bin",
+            "covey",
+            "project/sub",
+        ] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        for path in [
+            "home/.ssh/id_ed25519",
+            "home/.config/gh/hosts.yml",
+            "home/.aws/credentials",
+            "home/.netrc",
+            "home/.npmrc",
+            "covey/auth.json",
+            "project/.env",
+            "project/sub/.env.local",
+            "outside-secret",
+        ] {
+            fs::write(root.join(path), CANARY).unwrap();
+        }
+        fs::write(root.join("home/notes.txt"), "plain").unwrap();
+        fs::write(root.join("project/a.txt"), "hello").unwrap();
+        git(&root.join("project"), &["init", "--quiet", "."]);
+        git(&root.join("project"), &["config", "user.email", "a@example.org"]);
+        git(&root.join("project"), &["config", "user.name", "a"]);
+        let mut policy = SandboxPolicy {
+            level: SandboxLevel::Workspace,
+            roots: vec![root.join("project")],
+            home: Some(root.join("home")),
+            own: vec![root.join("covey")],
+            hidden: vec![root.join("outside-secret")],
+            backend: Some(backend),
+            ..SandboxPolicy::default()
+        };
+        change(&mut policy);
+        let sandbox = Sandbox::new(policy);
+        if sandbox.grade().backend != backend {
+            println!("skipped: this machine has no {backend}: {:?}", sandbox.grade().passed_over);
+            return None;
+        }
+        Some(Self { folder, sandbox })
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(super) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    pub(super) fn enclose(&self, script: &str, needs: &SandboxNeeds) -> Enclosed {
+        let mut command = project::command("/bin/bash");
+        // What scripts know of the machine outside.
+        command.args(["-c", script]).cwd(self.path("project"));
+        command.env("HOME", self.path("home")).env("STAGE", self.folder.path());
+        command.env("OUTER", std::process::id().to_string());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.sandbox.enclose(command, needs).unwrap()
+    }
+
+    /// Runs a script in the project folder. It knows `$STAGE`, where home and project are, and `$OUTER`, us.
+    pub(super) async fn run(&self, script: &str) -> Ran {
+        self.run_with(script, &SandboxNeeds::none()).await
+    }
+
+    pub(super) async fn run_with(&self, script: &str, needs: &SandboxNeeds) -> Ran {
+        let mut enclosed = self.enclose(script, needs);
+        let child = enclosed.spawn().unwrap();
+        let output =
+            tokio::time::timeout(Duration::from_secs(120), child.output(1 << 20)).await.unwrap().unwrap();
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(!text.contains(CANARY), "a secret came out: {text}");
+        Ran { ok: output.status.success(), status: output.status, text, reverted: enclosed.after() }
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let status = std::process::Command::new("git").args(arguments).current_dir(folder).status().unwrap();
+    assert!(status.success());
+}
