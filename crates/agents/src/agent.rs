@@ -29,6 +29,8 @@ pub struct Turn {
     pub id: TurnId,
     pub prompt: Vec<Content>,
     pub mode: Mode,
+    /// Whether a person is there to be asked.
+    pub attended: bool,
     pub limits: Limits,
     pub services: Arc<dyn Services>,
 }

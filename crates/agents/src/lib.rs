@@ -12,6 +12,6 @@ mod unavailable;
 mod updates;
 
 pub use agent::{Agent, Turn};
-pub use services::{Answer, HistoryError, Question, Services};
+pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;
 pub use updates::{Reporter, report};

@@ -1,10 +1,12 @@
 //! What an agent may ask of its session.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use guard::Guard;
 use project::Host;
-use protocol::{BlobRef, CallId, Event, PermissionOption};
+use protocol::{AnsweredBy, BlobRef, CallId, Event, PermissionOption};
 
 /// The session, as an agent sees it.
 pub trait Services: Send + Sync {
@@ -13,6 +15,12 @@ pub trait Services: Send + Sync {
 
     /// Where files are read and commands run.
     fn host(&self) -> Arc<dyn Host>;
+
+    /// Says what may happen. Whatever it leaves to the person goes through [`ask`](Self::ask).
+    fn guard(&self) -> Arc<Guard>;
+
+    /// The session's own folder, for what is kept beside its log.
+    fn folder(&self) -> PathBuf;
 
     /// The events of earlier turns, oldest first: as many whole turns as fit in `max_bytes` of log, the newest always.
     fn history(&self, max_bytes: u64) -> BoxFuture<'_, Result<Vec<Event>, HistoryError>>;
@@ -29,12 +37,24 @@ pub struct Question {
     pub title: String,
     pub reasons: Vec<String>,
     pub options: Vec<PermissionOption>,
+    /// Something the agent wants to know, not something it wants to do.
+    pub is_question: bool,
+    /// It is answered already, with no, and only recorded.
+    pub refused: Option<Refused>,
+}
+
+/// A no that needed nobody.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    pub by: AnsweredBy,
+    /// Goes to the model.
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// Go ahead. Names the chosen option.
-    Allowed { option: String },
+    /// Go ahead. Names the chosen option, and what the person said with it.
+    Allowed { option: String, said: Option<String> },
     /// Do not, and tell the model why.
     Denied { reason: String },
     /// The turn is over or the question was withdrawn.

@@ -21,6 +21,11 @@ impl Reporter {
     pub async fn send(&self, update: Update) {
         let _ = self.0.send(update).await;
     }
+
+    /// Hands one update over if there is room; for what the next one says better.
+    pub fn try_send(&self, update: Update) {
+        let _ = self.0.try_send(update);
+    }
 }
 
 /// Runs `work` as a task of its own and streams what it reports. Dropping the stream ends the task; a panic in it ends

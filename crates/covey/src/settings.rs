@@ -208,6 +208,10 @@ impl Settings {
             reasoning: self.config.get("reasoning")?,
             simple_prompts: self.config.get("router.simple_prompts")?,
             usage_log: Some(self.usage_log()),
+            permissions: Default::default(),
+            home: Some(self.home.clone()),
+            user_home: std::env::home_dir().unwrap_or_default(),
+            launcher: Arc::new(project::Unconfined),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use agents::{Agent, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
+use guard::{Guard, GuardOptions, GuardSettings};
 use models::{Catalogue, Effort, ResolveError};
-use project::{Host, LocalHost, Project, Roots};
+use project::{Home, Launcher, LocalHost, Project, Roots};
 use protocol::{
     AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
     SessionId, SessionStart, Timestamp,
@@ -33,6 +34,14 @@ pub struct EngineOptions {
     pub simple_prompts: Option<ModelRef>,
     /// Where calls to models are counted, if they are.
     pub usage_log: Option<UsageLog>,
+    /// What may happen without asking.
+    pub permissions: GuardSettings,
+    /// The person's folders, where decisions are remembered and recorded. Without it none are.
+    pub home: Option<Home>,
+    /// The person's home folder, where their keys are.
+    pub user_home: PathBuf,
+    /// Who starts programs: as they are, or locked in.
+    pub launcher: Arc<dyn Launcher>,
     /// Written into each session it starts.
     pub version: String,
 }
@@ -74,7 +83,7 @@ impl Engine {
                 };
                 // Whether it can be answered at all is known before anything is written.
                 let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
-                host(Path::new(&start.cwd))?;
+                roots(Path::new(&start.cwd))?;
                 let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
                 let opened = blocking({
                     let store = store.clone();
@@ -234,9 +243,18 @@ impl Engine {
     }
 
     fn run(&self, store: Store, opened: Opened, agent: Arc<dyn Agent>) -> Result<Handle, EngineError> {
-        let host = host(Path::new(&opened.view.cwd))?;
-        let usage_log = self.inner.options.usage_log.clone();
-        let setup = Setup { opened, store, agent, host, usage_log };
+        let options = &self.inner.options;
+        let roots = roots(Path::new(&opened.view.cwd))?;
+        let guard = Arc::new(Guard::new(GuardOptions {
+            settings: options.permissions.clone(),
+            roots: roots.clone(),
+            home: options.home.clone(),
+            user_home: options.user_home.clone(),
+            session: Some(opened.view.session.as_str().to_owned()),
+        }));
+        let host = Arc::new(LocalHost::new(roots).launched_by(options.launcher.clone()));
+        let usage_log = options.usage_log.clone();
+        let setup = Setup { opened, store, agent, host, guard, usage_log };
         open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
     }
 
@@ -296,16 +314,15 @@ impl Engine {
     }
 }
 
-/// The local machine, confined to the project that `cwd` lies in.
-fn host(cwd: &Path) -> Result<Arc<dyn Host>, EngineError> {
+/// The folders that belong to the project that `cwd` lies in.
+fn roots(cwd: &Path) -> Result<Roots, EngineError> {
     let refused = |error: &dyn std::fmt::Display| EngineError::Refused {
         message: format!("can not work in `{}`: {error}", cwd.display()),
         hint: Some("name a folder that exists: --cwd DIR".to_owned()),
     };
     let project = Project::discover(cwd).map_err(|error| refused(&error))?;
     let roots: Vec<PathBuf> = vec![project.root().to_owned()];
-    let roots = Roots::new(roots).map_err(|error| refused(&error))?;
-    Ok(Arc::new(LocalHost::new(roots)))
+    Roots::new(roots).map_err(|error| refused(&error))
 }
 
 async fn blocking<T, F>(work: F) -> Result<T, EngineError>

@@ -8,6 +8,8 @@ mod agent;
 mod answer;
 mod calls;
 mod complexity;
+mod desk;
+mod permit;
 mod system;
 mod transcript;
 mod verbatim;

@@ -8,7 +8,7 @@ mod run;
 mod tests;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -57,8 +57,22 @@ pub trait Host: Send + Sync {
     /// Starts a program. It ends, with all it started, when the answer is dropped.
     async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError>;
 
-    /// The same host with one place more, because the person said so. For the one call they said it of.
-    fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError>;
+    /// The same host with more room, for the one call that was allowed it.
+    fn granting(&self, grants: &Grants) -> Result<Arc<dyn Host>, HostError>;
+}
+
+/// What one call may use beyond the project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grants {
+    pub reads: Vec<PathBuf>,
+    pub writes: Vec<PathBuf>,
+    pub network: bool,
+}
+
+impl Grants {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Which bytes of a file to read.

@@ -34,8 +34,8 @@ pub use config::{
 pub use confine::{ConfineError, ResolvedPath, Roots};
 pub use home::{Home, HomeError};
 pub use host::{
-    ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Host, HostError, Launcher, Listing, LocalHost,
-    MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
+    ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Grants, Host, HostError, Launcher, Listing,
+    LocalHost, MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
 };
 pub use private::{create_private_dir, write_private_atomic};
 pub use process::{Child, Command, Output, SpawnError, command};

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::{
-    AgentId, BlobRef, CallId, Content, MessageId, Mode, ModelRef, PermissionAnswer, PermissionRequest, Plan,
-    SessionId, Stop, StopCause, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
+    AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, MessageId, Mode, ModelRef,
+    PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop, StopCause, SuggestedActions, Timestamp,
+    ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
 };
 
 /// One numbered record. Its JSON is flat: `{"v":1,"seq":7,"ts":"…","turn":"t1","type":"agent_message",…}`.
@@ -84,6 +85,7 @@ events! {
     Permission(PermissionAnswer) = "permission",
     FileRead(FileRead) = "file_read",
     FileWrite(FileWrite) = "file_write",
+    Checkpoint(Checkpoint) = "checkpoint",
     Verbatim(Verbatim) = "verbatim",
     Usage(UsageReport) = "usage",
     Retry(Retry) = "retry",
@@ -92,6 +94,10 @@ events! {
     Model(ModelChanged) = "model",
     Agent(AgentChanged) = "agent",
     Title(TitleChanged) = "title",
+    Context(ContextLedger) = "context",
+    Compaction(Compaction) = "compaction",
+    Pin(Pin) = "pin",
+    SuggestedActions(SuggestedActions) = "suggested_actions",
     Notice(Notice) = "notice",
     Error(ErrorInfo) = "error",
     Repair(Repair) = "repair",

@@ -7,7 +7,9 @@
 //! Left to others: how events reach the disk (`sessions`), who decides what happens (`engine`), how a front end
 //! reaches it (`client`).
 
+mod checkpoint;
 mod content;
+mod context;
 mod event;
 mod event_codec;
 mod id;
@@ -18,6 +20,7 @@ mod permission;
 mod plan;
 mod read;
 mod stop;
+mod suggestion;
 mod time;
 mod tool;
 mod typescript;
@@ -25,7 +28,9 @@ mod update;
 mod usage;
 mod view;
 
+pub use checkpoint::{Checkpoint, CheckpointAction};
 pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
+pub use context::{Compaction, CompactionStage, ContextLedger, ContextPart, Pin};
 pub use event::{
     AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, MessageEnd,
     ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route, SessionEnd,
@@ -43,6 +48,7 @@ pub use permission::{
 pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
 pub use read::{AgentSummary, ModelSummary, Reply, Request, SessionStatus, SessionSummary};
 pub use stop::{Stop, StopCause};
+pub use suggestion::{SuggestedAction, SuggestedActions, SuggestedStep};
 pub use time::Timestamp;
 pub use tool::{Location, ToolCall, ToolCallUpdate, ToolContent, ToolKind, ToolStatus};
 pub use typescript::typescript;

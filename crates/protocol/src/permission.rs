@@ -18,6 +18,10 @@ pub struct PermissionRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     pub options: Vec<PermissionOption>,
+    /// Not whether something may happen, but something the agent wants to know. The answer is an option's name or, as
+    /// the reason, free text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_question: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]

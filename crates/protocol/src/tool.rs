@@ -22,6 +22,10 @@ pub struct ToolCall {
     pub input: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locations: Vec<Location>,
+    /// The tool that the model called to have this one called, if it did not call it directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub via: Option<String>,
 }
 
 /// Later news of a tool call. What is absent stays as it was; `content` replaces.

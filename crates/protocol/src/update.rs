@@ -1,8 +1,9 @@
 //! What an agent says while it works on a turn.
 
 use crate::{
-    Chunk, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan, Retract, Retry, Route, Stop, StopCause,
-    ToolCall, ToolCallUpdate, UsageReport, Verbatim,
+    Checkpoint, Chunk, Compaction, ContextLedger, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan,
+    Retract, Retry, Route, Stop, StopCause, SuggestedActions, ToolCall, ToolCallUpdate, UsageReport,
+    Verbatim,
 };
 
 /// One step of an agent's stream, in the words of the Agent Client Protocol. The session records each as an event.
@@ -18,6 +19,10 @@ pub enum Update {
     ToolCall(ToolCall),
     ToolCallUpdate(ToolCallUpdate),
     Plan(Plan),
+    SuggestedActions(SuggestedActions),
+    Checkpoint(Checkpoint),
+    Compaction(Compaction),
+    Context(ContextLedger),
     FileRead(FileRead),
     FileWrite(FileWrite),
     Verbatim(Verbatim),

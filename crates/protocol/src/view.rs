@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    AgentId, CallId, Content, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode, ModelRef, Notice,
-    PermissionRequest, Plan, Retry, Route, SessionId, SessionStatus, Stop, StopCause, Timestamp, ToolCall,
-    ToolCallUpdate, TurnId, Usage,
+    AgentId, CallId, Content, ContextLedger, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode,
+    ModelRef, Notice, PermissionRequest, Pin, Plan, Retry, Route, SessionId, SessionStatus, Stop, StopCause,
+    SuggestedAction, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage,
 };
 
 mod fold;
@@ -45,6 +45,16 @@ pub struct SessionView {
     /// Questions that wait for an answer, oldest first.
     pub pending: Vec<PermissionRequest>,
     pub plan: Plan,
+    /// What fills the window, as far as told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub context: Option<ContextLedger>,
+    /// What stays in the window whatever is compacted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<Pin>,
+    /// What the agent offers to do next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<SuggestedAction>,
     pub usage: Usage,
     /// The newest part of the conversation, in order.
     #[ts(as = "Vec<Item>")]
@@ -141,6 +151,9 @@ impl SessionView {
             open: BTreeMap::new(),
             pending: Vec::new(),
             plan: Plan::default(),
+            context: None,
+            pins: Vec::new(),
+            suggestions: Vec::new(),
             usage: Usage::default(),
             items: VecDeque::new(),
             first: event.seq + 1,

@@ -107,6 +107,7 @@ fn bodies(number: u32, turn: u64) -> Vec<Body> {
         status: ToolStatus::InProgress,
         input: serde_json::json!({ "path": format!("src/{}.rs", word(4)) }),
         locations: Vec::new(),
+        via: None,
     }));
     bodies.push(EventBody::ToolCallUpdate(ToolCallUpdate {
         status: Some(ToolStatus::Completed),

@@ -142,6 +142,7 @@ impl Conversation {
             EventBody::Route(route) => {
                 Body::Changed(format!("{} instead of {}: {}", route.to, route.from, route.reason))
             }
+            EventBody::Compaction(compaction) => Body::Changed(compaction.describe()),
             EventBody::Repair(repair) => Body::Repaired { bytes: repair.bytes },
             EventBody::TurnEnd(end) => {
                 // Nothing of a turn that is over gets longer.
@@ -154,7 +155,11 @@ impl Conversation {
             | EventBody::Retract(_)
             | EventBody::FileRead(_)
             | EventBody::FileWrite(_)
-            | EventBody::Verbatim(_) => {
+            | EventBody::Verbatim(_)
+            | EventBody::Checkpoint(_)
+            | EventBody::Context(_)
+            | EventBody::Pin(_)
+            | EventBody::SuggestedActions(_) => {
                 return;
             }
             EventBody::Usage(_) | EventBody::Title(_) | EventBody::SessionEnd(_) | EventBody::Other(_) => {

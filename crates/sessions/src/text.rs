@@ -38,7 +38,14 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         EventBody::TurnStart(_) | EventBody::TurnEnd(_) | EventBody::MessageEnd(_) | EventBody::Usage(_) => {
             String::new()
         }
+        EventBody::Compaction(compaction) => compaction.summary.clone().unwrap_or_default(),
+        EventBody::Checkpoint(checkpoint) => checkpoint.paths.join("\n"),
+        EventBody::SuggestedActions(suggested) => {
+            suggested.actions.iter().map(|action| action.label.as_str()).collect::<Vec<_>>().join("\n")
+        }
         EventBody::Verbatim(_)
+        | EventBody::Context(_)
+        | EventBody::Pin(_)
         | EventBody::Mode(_)
         | EventBody::Model(_)
         | EventBody::Agent(_)

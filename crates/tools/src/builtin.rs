@@ -2,29 +2,45 @@
 
 use std::sync::Arc;
 
-use project::ConfineError;
 use serde_json::Value;
 
-use crate::{Need, Tool, ToolContext};
+use crate::Tool;
 
+mod ask_user;
+mod call_tool;
+mod job_kill;
+mod job_list;
+mod job_output;
 mod list_dir;
 mod read;
+mod shell;
+mod task;
+mod todo;
+mod tool_search;
+
+pub use tool_search::describe_found;
 
 /// Every built-in tool, in the order in which models are told of them.
-pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[|| Arc::new(read::Read), || Arc::new(list_dir::ListDir)];
-
-/// Looking at something inside the project needs nobody's word; looking elsewhere does.
-fn need_to_see(path: &str, context: &ToolContext) -> Need {
-    match context.host.roots().resolve(path, &context.cwd) {
-        Err(ConfineError::Outside { .. }) => {
-            Need::Permission { reasons: vec!["outside the project".to_owned()], path: context.cwd.join(path) }
-        }
-        // Whatever else is wrong with the path, the call itself will say.
-        Ok(_) | Err(_) => Need::Nothing,
-    }
-}
+pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
+    || Arc::new(read::Read),
+    || Arc::new(list_dir::ListDir),
+    || Arc::new(shell::Shell),
+    || Arc::new(job_output::JobOutput),
+    || Arc::new(job_kill::JobKill),
+    || Arc::new(job_list::JobList),
+    || Arc::new(todo::Todo),
+    || Arc::new(ask_user::AskUser),
+    || Arc::new(task::Task),
+    || Arc::new(tool_search::ToolSearch),
+    || Arc::new(call_tool::CallTool),
+];
 
 /// The `path` argument, for titles: what the model meant, even when the rest does not fit.
 fn path_argument(input: &Value) -> &str {
     input.get("path").and_then(Value::as_str).unwrap_or(".")
+}
+
+/// The `job` argument, for titles.
+fn job_argument(input: &Value) -> u64 {
+    input.get("job").and_then(Value::as_u64).unwrap_or_default()
 }

@@ -1,14 +1,25 @@
 //! What an agent can do: the [`Tool`] trait, the box of tools that a session has, and the built-in ones.
 //!
-//! A tool says what it is (name, description, schema: read by the model), what a call of it needs before it may run,
-//! and runs it on a [`project::Host`]. It never decides whether it may: that is asked before. A tool that fails has
-//! still answered; its [`ToolError`] is text for the model.
+//! A tool says what it is (name, description, schema: read by the model), what a call of it is about to do (as
+//! [`guard::Action`]s, for the gate), and does it on a [`project::Host`]. It never decides whether it may: that is asked
+//! before. A tool that fails has still answered; its [`ToolError`] is text for the model. What only a session can do (ask
+//! the person, send a sub-agent) it asks of its [`Desk`].
 //!
 //! To add one: a file in `builtin/` and its line in `builtin::ALL`.
 
 mod builtin;
+mod desk;
+mod run;
+mod schema;
+mod search;
+mod state;
 mod tool;
 mod toolbox;
 
-pub use tool::{Need, Tool, ToolContext, ToolError, ToolOutput};
-pub use toolbox::Toolbox;
+pub use builtin::describe_found;
+pub use desk::{Desk, Errand, PersonQuestion};
+pub use run::job_news;
+pub use schema::{Misfit, check};
+pub use state::ToolState;
+pub use tool::{Group, Picture, Tool, ToolContext, ToolError, ToolOutput};
+pub use toolbox::{DISPATCHER, Toolbox};

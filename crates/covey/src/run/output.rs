@@ -131,6 +131,7 @@ impl Text {
                 let reason = one_line(&route.reason, 200);
                 tell_warning(&format!("`{}` answers instead of `{}`: {reason}", route.to, route.from));
             }
+            EventBody::Compaction(compaction) => self.whisper(&compaction.describe()),
             EventBody::Notice(notice) if notice.level == NoticeLevel::Warning => {
                 tell_warning(&plain(&notice.text))
             }

@@ -144,6 +144,7 @@ impl Screen {
                     format!("{} instead of {}: {}", route.to, route.from, one_line(&route.reason, 100));
                 self.line(&style.warning(&text));
             }
+            EventBody::Compaction(compaction) => self.line(&style.faint(&compaction.describe())),
             EventBody::Notice(notice) => self.line(&style.faint(&one_line(&notice.text, 200))),
             EventBody::Error(error) => {
                 self.line(&format!("{} {}", style.danger("error:"), one_line(&error.message, 400)));

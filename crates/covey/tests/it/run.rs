@@ -110,7 +110,7 @@ async fn wrong_usage_is_told_in_two_lines_and_exits_2() {
 
 #[tokio::test]
 async fn what_needs_a_person_is_denied_and_the_run_goes_on() {
-    let world = World::new("reply\n  call: read {\"path\": \"/etc/hosts\"}\nmodel: Then not.\n").await;
+    let world = World::new("reply\n  call: read {\"path\": \"/srv/notes.txt\"}\nmodel: Then not.\n").await;
     let (done, result) = world.result(&["read my hosts"]).await;
     assert_eq!((done.code, &result["stop"]), (Some(3), &"denied".into()));
     assert_eq!(result["text"], "Then not.");

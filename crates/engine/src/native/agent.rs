@@ -7,16 +7,18 @@ use agents::{Agent, Reporter, Turn, report};
 use futures::stream::BoxStream;
 use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
-    AgentId, BlobRef, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update, Usage, UsageReport,
-    Verbatim,
+    AgentId, BlobRef, CallId, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update, Usage,
+    UsageReport, Verbatim,
 };
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use tools::{ToolContext, Toolbox};
+use tools::{ToolContext, ToolState, Toolbox};
 
 use super::answer::{MessageNames, listen};
-use super::calls::Pipeline;
+use super::calls::{Pipeline, tidy};
 use super::complexity;
+use super::desk::TurnDesk;
+use super::permit::Gate;
 use super::system::system_prompt;
 use super::transcript::{Transcript, without_empty};
 use super::verbatim;
@@ -44,6 +46,8 @@ struct Inner {
     simple: Option<Arc<dyn Model>>,
     /// The conversation as of the end of the last turn; none when it has to be read from the log.
     memory: Mutex<Option<Transcript>>,
+    /// What the tools remember between calls and turns.
+    state: Arc<ToolState>,
 }
 
 impl NativeAgent {
@@ -57,7 +61,7 @@ impl NativeAgent {
             description: tool.description().to_owned(),
             schema: tool.schema(),
         };
-        let specs = ToolSet::new(tools.iter().map(spec).collect());
+        let specs = ToolSet::new(tools.core().map(spec).collect());
         let system = system_prompt(&cwd, !specs.is_empty()).into();
         let memory = Mutex::new(None);
         Self {
@@ -70,6 +74,7 @@ impl NativeAgent {
                 reasoning: None,
                 simple: None,
                 memory,
+                state: Arc::default(),
             }),
         }
     }
@@ -147,8 +152,19 @@ impl Inner {
     ) -> End {
         let pipeline = Pipeline {
             tools: self.tools.clone(),
-            context: ToolContext { host: turn.services.host(), cwd: self.cwd.clone() },
-            services: turn.services.clone(),
+            context: ToolContext {
+                host: turn.services.host(),
+                cwd: self.cwd.clone(),
+                call: CallId::new(""),
+                state: self.state.clone(),
+                desk: Arc::new(TurnDesk::new(turn.services.clone(), reporter.clone())),
+            },
+            gate: Gate {
+                guard: turn.services.guard(),
+                services: turn.services.clone(),
+                mode: turn.mode,
+                attended: turn.attended,
+            },
             reporter: reporter.clone(),
         };
         let mut names = MessageNames::new(turn.id.clone());
@@ -185,6 +201,7 @@ impl Inner {
                     // Our own id: unique in the session, the same in the log and in every later request.
                     calls_so_far += 1;
                     call.id = format!("{}_c{calls_so_far}", turn.id);
+                    tidy(call);
                     calls.push(call.clone());
                 }
             }

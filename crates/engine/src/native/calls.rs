@@ -1,96 +1,148 @@
-//! The pipeline that every tool call goes through: announce, ask, run, bound, report.
+//! The pipeline that every tool call goes through: announce, check, ask, run, bound, report.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use agents::{Answer, Question, Reporter, Services};
+use agents::Reporter;
+use base64::Engine as _;
 use futures::{FutureExt, StreamExt};
-use models::ToolResult;
+use guard::Action;
+use models::{ImageData, ToolResult};
 use protocol::{
-    CallId, FileRead, OptionKind, PermissionOption, ToolCallUpdate, ToolContent, ToolKind, ToolStatus, Update,
+    CallId, Content, FileRead, FileWrite, Image, Source, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
+    Update,
 };
 use serde_json::Value;
-use tools::{Need, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
+use tools::{DISPATCHER, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
+
+use super::permit::Gate;
 
 /// Calls of one answer that run at the same time.
 const AT_ONCE: usize = 8;
-const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// No result is longer than this, whatever a tool does.
 const MAX_RESULT: usize = 64 * 1024;
+/// Finds deferred tools.
+const TOOL_SEARCH: &str = "tool_search";
 
 /// What calls need to run.
 pub(super) struct Pipeline {
     pub(super) tools: Toolbox,
+    /// Of no call in particular; each gets its own.
     pub(super) context: ToolContext,
-    pub(super) services: Arc<dyn Services>,
+    pub(super) gate: Gate,
     pub(super) reporter: Reporter,
+}
+
+/// One call, as it is meant: a deferred tool is called through the dispatcher.
+struct Meant<'a> {
+    id: CallId,
+    name: &'a str,
+    arguments: Value,
+    tool: Option<&'a Arc<dyn Tool>>,
+    via: Option<&'static str>,
 }
 
 impl Pipeline {
     /// Runs the calls of one answer. Each gets a result, in the order of the calls.
+    ///
+    /// Calls that only look run side by side. One that changes something waits for those before it and is waited for by
+    /// those after it, so that a look after a change sees the change.
     pub(super) async fn run(&self, calls: &[models::ToolCall]) -> Vec<ToolResult> {
-        for call in calls {
+        let meant: Vec<Meant<'_>> = calls.iter().map(|call| self.meant(call)).collect();
+        for call in &meant {
             self.announce(call).await;
         }
-        // All of today's tools only look, so they may run side by side.
-        let runs: Vec<_> = calls.iter().map(|call| self.one(call)).collect();
-        futures::stream::iter(runs).buffered(AT_ONCE).collect().await
+        let mut results = Vec::with_capacity(meant.len());
+        let mut rest = meant.as_slice();
+        while !rest.is_empty() {
+            let looking = rest.iter().take_while(|call| self.only_looks(call)).count();
+            let (now, later) = rest.split_at(looking.max(1));
+            let runs: Vec<_> = now.iter().map(|call| self.one(call)).collect();
+            results.extend(futures::stream::iter(runs).buffered(AT_ONCE).collect::<Vec<_>>().await);
+            rest = later;
+        }
+        results
     }
 
-    async fn announce(&self, call: &models::ToolCall) {
+    fn meant<'a>(&'a self, call: &'a models::ToolCall) -> Meant<'a> {
+        let id = CallId::new(&call.id);
+        if let Some((name, arguments)) = dispatched(&call.name, &call.arguments) {
+            let tool = self.tools.get(name);
+            return Meant { id, name, arguments: arguments.clone(), tool, via: Some(DISPATCHER) };
+        }
         let tool = self.tools.get(&call.name);
+        Meant { id, name: &call.name, arguments: call.arguments.clone(), tool, via: None }
+    }
+
+    /// Whether the call leaves everything as it was. One that will fail anyway does.
+    fn only_looks(&self, call: &Meant<'_>) -> bool {
+        let Some(tool) = call.tool else { return true };
+        tools::check(&tool.schema(), &call.arguments).is_err()
+            || tool.actions(&call.arguments, &self.context).iter().all(Action::only_looks)
+    }
+
+    async fn announce(&self, call: &Meant<'_>) {
+        let fits = call.tool.filter(|_| call.arguments.is_object());
         self.reporter
             .send(Update::ToolCall(protocol::ToolCall {
-                call: CallId::new(&call.id),
-                name: call.name.clone(),
-                title: tool.map_or_else(|| call.name.clone(), |tool| tool.title(&call.arguments)),
-                kind: tool.map_or(ToolKind::Other, |tool| tool.kind()),
+                call: call.id.clone(),
+                name: call.name.to_owned(),
+                title: fits.map_or_else(|| call.name.to_owned(), |tool| tool.title(&call.arguments)),
+                kind: call.tool.map_or(ToolKind::Other, |tool| tool.kind()),
                 status: ToolStatus::InProgress,
                 input: call.arguments.clone(),
-                locations: tool.map(|tool| tool.locations(&call.arguments)).unwrap_or_default(),
+                via: call.via.map(str::to_owned),
+                locations: fits.map(|tool| tool.locations(&call.arguments)).unwrap_or_default(),
             }))
             .await;
     }
 
-    async fn one(&self, call: &models::ToolCall) -> ToolResult {
-        let id = CallId::new(&call.id);
+    async fn one(&self, call: &Meant<'_>) -> ToolResult {
         let started = Instant::now();
-        let outcome = self.attempt(call, &id).await;
-        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (status, text, summary) = match outcome {
-            Ok(output) => {
-                for read in output.read {
-                    let read = FileRead { call: Some(id.clone()), ..read };
-                    self.reporter.send(Update::FileRead(read)).await;
-                }
-                (ToolStatus::Completed, bound(output.text), output.summary)
-            }
-            Err(ToolError(text)) => (ToolStatus::Failed, bound(text), "failed".to_owned()),
+        let outcome = self.attempt(call).await;
+        let duration_ms = Some(u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let (status, output) = match outcome {
+            Ok(output) => (ToolStatus::Completed, output),
+            Err(ToolError(text)) => (ToolStatus::Failed, ToolOutput::new(text, "failed")),
         };
+        for read in output.read {
+            self.reporter.send(Update::FileRead(FileRead { call: Some(call.id.clone()), ..read })).await;
+        }
+        for wrote in output.wrote {
+            self.reporter.send(Update::FileWrite(FileWrite { call: Some(call.id.clone()), ..wrote })).await;
+        }
+        let text = bound(output.text);
+        let images: Vec<ImageData> = output
+            .images
+            .into_iter()
+            .map(|picture| ImageData {
+                media_type: picture.media_type,
+                data: base64::engine::general_purpose::STANDARD.encode(picture.bytes).into(),
+            })
+            .collect();
+        let mut content = vec![ToolContent::text(text.clone())];
+        content.extend(images.iter().map(|image| ToolContent::Content {
+            content: Content::Image(Image {
+                media_type: image.media_type.clone(),
+                name: None,
+                source: Source::Data(image.data.to_string()),
+            }),
+        }));
+        content.extend(output.shown);
         let update = ToolCallUpdate {
             status: Some(status),
-            summary: Some(summary),
-            content: Some(vec![ToolContent::text(&text)]),
-            duration_ms: Some(duration_ms),
-            ..ToolCallUpdate::of(id)
+            summary: Some(output.summary),
+            content: Some(content),
+            duration_ms,
+            ..ToolCallUpdate::of(call.id.clone())
         };
         self.reporter.send(Update::ToolCallUpdate(update)).await;
-        match status {
-            ToolStatus::Failed => ToolResult::error(&call.id, text),
-            _ => ToolResult::text(&call.id, text),
-        }
+        ToolResult { call: call.id.as_str().to_owned(), text, images, is_error: status == ToolStatus::Failed }
     }
 
-    async fn attempt(&self, call: &models::ToolCall, id: &CallId) -> Result<ToolOutput, ToolError> {
-        let Some(tool) = self.tools.get(&call.name) else {
-            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
-            return Err(ToolError(format!(
-                "there is no tool `{}`; there are: {}",
-                call.name,
-                known.join(", ")
-            )));
-        };
+    async fn attempt(&self, call: &Meant<'_>) -> Result<ToolOutput, ToolError> {
+        let tool = call.tool.ok_or_else(|| self.no_such(call))?;
         if let Value::String(text) = &call.arguments {
             let error = serde_json::from_str::<Value>(text).err();
             let why = error.map_or_else(|| "not an object".to_owned(), |error| error.to_string());
@@ -98,54 +150,92 @@ impl Pipeline {
                 "the arguments are not JSON ({why}); send them again as one object"
             )));
         }
-        let context = self.permit(tool, call, id).await?;
-        let arguments = call.arguments.clone();
+        tools::check(&tool.schema(), &call.arguments).map_err(ToolError::bad_input)?;
+        let context = ToolContext { call: call.id.clone(), ..self.context.clone() };
+        let actions = tool.actions(&call.arguments, &context);
+        let title = tool.title(&call.arguments);
+        let passed = self.gate.pass(tool.name(), &call.id, &title, &actions).await?;
+        let context = match passed.grants.is_empty() {
+            true => context,
+            false => ToolContext { host: context.host.granting(&passed.grants)?, ..context },
+        };
+        if tool.name() == TOOL_SEARCH {
+            return Ok(self.search(&call.arguments));
+        }
         // A panic in a tool ends that call alone.
-        let run = AssertUnwindSafe(tool.call(arguments, &context)).catch_unwind();
-        match tokio::time::timeout(TIME_LIMIT, run).await {
+        let run = AssertUnwindSafe(tool.call(call.arguments.clone(), &context)).catch_unwind();
+        let limit = tool.time_limit(&call.arguments);
+        match tokio::time::timeout(limit, run).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(ToolError(format!("`{}` crashed; this is a bug in Covey", call.name))),
-            Err(_) => Err(ToolError(format!("took longer than {} s and was stopped", TIME_LIMIT.as_secs()))),
+            Err(_) => Err(ToolError(format!("took longer than {} s and was stopped", limit.as_secs()))),
         }
     }
 
-    /// Where the call may run: as it is, or a step further with the person's word.
-    async fn permit(
-        &self,
-        tool: &Arc<dyn Tool>,
-        call: &models::ToolCall,
-        id: &CallId,
-    ) -> Result<ToolContext, ToolError> {
-        let Need::Permission { reasons, path } = tool.need(&call.arguments, &self.context) else {
-            return Ok(self.context.clone());
+    /// `tool_search` looks through the box that it lies in, so it is answered here.
+    fn search(&self, arguments: &Value) -> ToolOutput {
+        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+        let found = self.tools.find(query, 5);
+        ToolOutput::new(describe(&found), format!("{} tools", found.len()))
+    }
+
+    fn no_such(&self, call: &Meant<'_>) -> ToolError {
+        let known: Vec<&str> = self.tools.core().map(|tool| tool.name()).collect();
+        let deferred = self.tools.deferred().count();
+        let more = match deferred {
+            0 => String::new(),
+            count => format!(", and {count} more that `tool_search` finds"),
         };
-        let option = |id: &str, name: &str, kind| PermissionOption { id: id.into(), name: name.into(), kind };
-        let question = Question {
-            call: Some(id.clone()),
-            title: tool.title(&call.arguments),
-            reasons,
-            options: vec![
-                option("allow", "Allow once", OptionKind::AllowOnce),
-                option("deny", "No", OptionKind::RejectOnce),
-            ],
-        };
-        match self.services.ask(question).await {
-            Answer::Allowed { .. } => {
-                let host = self.context.host.granting(&path).map_err(|error| ToolError(error.to_string()))?;
-                Ok(ToolContext { host, cwd: self.context.cwd.clone() })
-            }
-            Answer::Denied { reason } => Err(ToolError(format!("denied: {reason}"))),
-            Answer::Cancelled => Err(ToolError("cancelled by the person before it ran".to_owned())),
-        }
+        ToolError(format!("there is no tool `{}`; there are: {}{more}", call.name, known.join(", ")))
     }
 }
 
-/// Keeps the head of a text that is too long, cut at a character.
-fn bound(mut text: String) -> String {
-    if text.len() > MAX_RESULT {
-        let cut = text.floor_char_boundary(MAX_RESULT);
-        text.truncate(cut);
-        text.push_str("\n… cut here, the output is too long\n");
+/// The tool that is meant by a call of the dispatcher, with its arguments.
+fn dispatched<'a>(name: &str, arguments: &'a Value) -> Option<(&'a str, &'a Value)> {
+    (name == DISPATCHER).then_some(())?;
+    Some((arguments.get("name")?.as_str()?, arguments.get("arguments")?))
+}
+
+/// A call of the dispatcher as the log can give it back: the tool and its arguments, nothing else. Some models send the
+/// inner arguments as a string of JSON, or none at all.
+pub(super) fn tidy(call: &mut models::ToolCall) {
+    let name = call.arguments.get("name").and_then(Value::as_str).map(str::to_owned);
+    let Some(name) = name.filter(|_| call.name == DISPATCHER) else { return };
+    let arguments = match call.arguments.get("arguments") {
+        None | Some(Value::Null) => Value::Object(Default::default()),
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(parsed @ Value::Object(_)) => parsed,
+            _ => Value::String(text.clone()),
+        },
+        Some(other) => other.clone(),
+    };
+    call.arguments = dispatch(name, arguments);
+}
+
+pub(super) fn dispatch(name: String, arguments: Value) -> Value {
+    serde_json::json!({"name": name, "arguments": arguments})
+}
+
+/// All that a model needs to call them.
+fn describe(found: &[Arc<dyn Tool>]) -> String {
+    if found.is_empty() {
+        return "no tool fits; try other words".to_owned();
     }
-    text
+    let line = |tool: &Arc<dyn Tool>| {
+        serde_json::json!({"name": tool.name(), "description": tool.description(), "arguments": tool.schema()})
+            .to_string()
+    };
+    let lines: Vec<String> = found.iter().map(line).collect();
+    format!("call them with `{DISPATCHER}`:\n{}", lines.join("\n"))
+}
+
+/// Keeps the head and the tail of a text that is too long, cut at characters.
+fn bound(text: String) -> String {
+    if text.len() <= MAX_RESULT {
+        return text;
+    }
+    let head = text.floor_char_boundary(MAX_RESULT * 3 / 4);
+    let tail = text.ceil_char_boundary(text.len() - MAX_RESULT / 4);
+    let left_out = tail - head;
+    format!("{}\n… {left_out} bytes are left out here …\n{}", &text[..head], &text[tail..])
 }

@@ -9,6 +9,7 @@ use protocol::{
     VerbatimItem,
 };
 
+use super::calls::dispatch;
 use super::verbatim;
 
 /// Reads what a log keeps beside itself.
@@ -101,8 +102,11 @@ impl Builder {
             }
             EventBody::ToolCall(call) => {
                 self.close_step_with_results();
-                let (id, name, arguments) =
-                    (call.call.as_str().to_owned(), call.name.clone(), call.input.clone());
+                let id = call.call.as_str().to_owned();
+                let (name, arguments) = match &call.via {
+                    Some(via) => (via.clone(), dispatch(call.name.clone(), call.input.clone())),
+                    None => (call.name.clone(), call.input.clone()),
+                };
                 self.blocks.push((None, Block::ToolCall(ToolCall { id, name, arguments })));
             }
             EventBody::ToolCallUpdate(update) => self.results.extend(result(update, blobs)),

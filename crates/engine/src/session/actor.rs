@@ -7,6 +7,7 @@ use std::time::Duration;
 use agents::{Agent, Answer};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
+use guard::Guard;
 use project::Host;
 use protocol::{Event, EventBody, SessionId, SessionView, Timestamp, TurnId, Update};
 use sessions::{AppendError, Opened, Store, UsageEntry, UsageLog, Writer};
@@ -39,12 +40,13 @@ pub(crate) struct Setup {
     pub(crate) store: Store,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) host: Arc<dyn Host>,
+    pub(crate) guard: Arc<Guard>,
     pub(crate) usage_log: Option<UsageLog>,
 }
 
 /// Starts the actor. What a crash left open in the log is closed first.
 pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> {
-    let Setup { opened, store, agent, host, usage_log } = setup;
+    let Setup { opened, store, agent, host, guard, usage_log } = setup;
     let Opened { mut writer, mut view, .. } = opened;
     let left_open = sessions::unfinished(&view);
     if !left_open.is_empty() {
@@ -63,6 +65,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         store,
         agent,
         host,
+        guard,
         usage_log,
         running: HashMap::new(),
         tasks: JoinSet::new(),
@@ -93,6 +96,7 @@ struct Actor {
     store: Store,
     agent: Arc<dyn Agent>,
     host: Arc<dyn Host>,
+    guard: Arc<Guard>,
     usage_log: Option<UsageLog>,
     running: HashMap<TurnId, Running>,
     /// Everything that runs for this session; it ends with the actor.
@@ -198,7 +202,7 @@ impl Actor {
                     let _ = reply.send(answer);
                 }
             }
-            Effect::StartAgent { turn, prompt, mode, limits } => {
+            Effect::StartAgent { turn, prompt, mode, attended, limits } => {
                 let Some(inputs) = self.inputs.upgrade() else { return Ok(()) };
                 let upto = self.disk.as_ref().map_or(0, |disk| disk.writer.last_seq());
                 let (asks, asked) = mpsc::channel(1);
@@ -207,6 +211,7 @@ impl Actor {
                     upto,
                     asks,
                     host: self.host.clone(),
+                    guard: self.guard.clone(),
                     store: self.store.clone(),
                     session: self.session.clone(),
                 };
@@ -215,6 +220,7 @@ impl Actor {
                     id: turn.clone(),
                     prompt,
                     mode,
+                    attended,
                     limits,
                     services: Arc::new(services),
                 };

@@ -1,10 +1,12 @@
 //! What a session does for the agent of one of its turns.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agents::{Answer, HistoryError, Question, Services};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use guard::Guard;
 use project::Host;
 use protocol::{BlobRef, Event, EventBody, SessionId, TurnId};
 use sessions::{Record, Store};
@@ -22,6 +24,7 @@ pub(super) struct SessionServices {
     /// Questions go the way that updates go, so that they are recorded after what was said before them.
     pub(super) asks: mpsc::Sender<Asked>,
     pub(super) host: Arc<dyn Host>,
+    pub(super) guard: Arc<Guard>,
     pub(super) store: Store,
     pub(super) session: SessionId,
 }
@@ -46,6 +49,14 @@ impl Services for SessionServices {
 
     fn host(&self) -> Arc<dyn Host> {
         self.host.clone()
+    }
+
+    fn guard(&self) -> Arc<Guard> {
+        self.guard.clone()
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.store.dir(&self.session)
     }
 
     fn history(&self, max_bytes: u64) -> BoxFuture<'_, Result<Vec<Event>, HistoryError>> {

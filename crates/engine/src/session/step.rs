@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agents::{Answer, Question};
+use agents::{Answer, Question, Refused};
 use protocol::{
     AgentId, AnsweredBy, Content, Decision, ErrorInfo, EventBody, Limits, Mode, ModeChanged, ModelChanged,
     ModelRef, PermissionAnswer, PermissionOutcome, PermissionRequest, RequestId, SessionEnd, Stop, StopCause,
@@ -83,6 +83,7 @@ pub(crate) enum Effect {
         turn: TurnId,
         prompt: Vec<Content>,
         mode: Mode,
+        attended: bool,
         limits: Limits,
     },
     CancelAgent {
@@ -291,7 +292,7 @@ impl Session {
                 (Some(turn.clone()), EventBody::TurnStart(TurnStart { parent: None, agent, model, mode })),
             ]),
             Effect::Answer { ticket, result: Ok(Some(turn.clone())) },
-            Effect::StartAgent { turn: turn.clone(), prompt, mode, limits: limits.clone() },
+            Effect::StartAgent { turn: turn.clone(), prompt, mode, attended, limits: limits.clone() },
         ];
         if let Some(millis) = limits.timeout_ms {
             effects.push(Effect::DeadlineIn { turn, millis });
@@ -361,19 +362,27 @@ impl Session {
             title: question.title,
             reasons: question.reasons,
             options: question.options,
+            is_question: question.is_question,
         };
         records.push((Some(id.clone()), EventBody::PermissionRequest(request.clone())));
-        if turn.attended {
+        if turn.attended && question.refused.is_none() {
             self.questions.push(Pending { turn: id, request, ticket });
             return append(records);
         }
-        turn.denied = true;
-        let reason = "nobody is there to allow it".to_owned();
+        let Refused { by, reason } = question.refused.unwrap_or_else(|| {
+            let reason = match request.is_question {
+                true => "nobody is there to answer",
+                false => "nobody is there to allow it",
+            };
+            Refused { by: AnsweredBy::Nobody, reason: reason.to_owned() }
+        });
+        // A question that nobody hears denies nothing; the agent goes on without an answer.
+        turn.denied |= by == AnsweredBy::Nobody && !request.is_question;
         let answer = PermissionAnswer {
             request: request.request,
             outcome: PermissionOutcome::Denied,
             option: None,
-            by: AnsweredBy::Nobody,
+            by,
             reason: Some(reason.clone()),
         };
         records.push((Some(id), EventBody::Permission(answer)));
@@ -400,7 +409,9 @@ impl Session {
         };
         let pending = self.questions.remove(at);
         let answer = match (&outcome, &option) {
-            (PermissionOutcome::Approved, Some(option)) => Answer::Allowed { option: option.clone() },
+            (PermissionOutcome::Approved, Some(option)) => {
+                Answer::Allowed { option: option.clone(), said: reason.clone() }
+            }
             _ => Answer::Denied { reason: reason.clone().unwrap_or_else(|| "the person said no".to_owned()) },
         };
         let (request, by) = (request.clone(), AnsweredBy::Person);

@@ -129,6 +129,10 @@ impl Turn {
                 EventBody::Usage(report)
             }
             Update::Plan(plan) => EventBody::Plan(plan),
+            Update::SuggestedActions(actions) => EventBody::SuggestedActions(actions),
+            Update::Checkpoint(checkpoint) => EventBody::Checkpoint(checkpoint),
+            Update::Compaction(compaction) => EventBody::Compaction(compaction),
+            Update::Context(ledger) => EventBody::Context(ledger),
             Update::FileRead(read) => EventBody::FileRead(read),
             Update::FileWrite(write) => EventBody::FileWrite(write),
             Update::Retry(retry) => EventBody::Retry(retry),

@@ -51,13 +51,17 @@ async fn several_calls_are_answered_each_and_mistakes_go_back_to_the_model() {
     assert_eq!(starts, ["list_dir src: starts", "read src/b.rs: starts", "fly: starts", "read .: starts"]);
     let mut results = results;
     results[2..6].sort();
+    // Which tools there are is not this story's business.
+    let fly = results[2].split_once("; there are: read, ").unwrap();
+    assert!(fly.1.contains("shell"), "{fly:?}");
+    results[2] = fly.0;
     assert_snapshot!(results.join("\n"), @"
     user: look around
     turn started
-    fly: Failed: there is no tool `fly`; there are: read, list_dir
+    fly: Failed: there is no tool `fly`
     list_dir src: Completed: a.rs  12
-    read .: Failed: the arguments do not fit: unknown field `file`, expected one of `path`, `offset`, `limit`
-    read src/b.rs: Failed: `PROJECT/src/b.rs` does not exist
+    read .: Failed: the arguments do not fit: arguments: `path` is missing
+    read src/b.rs: Failed: `PROJECT/src/b.rs` does not exist (did you mean `a.rs`?)
     says: One of four worked.
     turn ended: done
     ");
@@ -69,7 +73,7 @@ async fn a_denied_read_goes_back_to_the_model() {
         r#"
         user:  read the hosts file
         reply
-          call: read {"path": "/etc/hosts"}
+          call: read {"path": "/srv/notes.txt"}
         user:  deny none of your business
         model: Then not.
         "#,
@@ -78,10 +82,10 @@ async fn a_denied_read_goes_back_to_the_model() {
     assert_snapshot!(log, @"
     user: read the hosts file
     turn started
-    read /etc/hosts: starts
-    read /etc/hosts: asks permission (outside the project)
+    read /srv/notes.txt: starts
+    read /srv/notes.txt: asks permission (`/srv/notes.txt` is outside the project)
     denied by Person
-    read /etc/hosts: Failed: denied: none of your business
+    read /srv/notes.txt: Failed: denied: none of your business
     says: Then not.
     turn ended: done
     ");
@@ -109,7 +113,7 @@ async fn cancelling_while_a_question_waits_leaves_nothing_open() {
         r#"
         user:  read the hosts file
         reply
-          call: read {"path": "/etc/hosts"}
+          call: read {"path": "/srv/notes.txt"}
         user:  cancel
         "#,
     )
@@ -120,10 +124,10 @@ async fn cancelling_while_a_question_waits_leaves_nothing_open() {
     assert_snapshot!(log, @"
     user: read the hosts file
     turn started
-    read /etc/hosts: starts
-    read /etc/hosts: asks permission (outside the project)
+    read /srv/notes.txt: starts
+    read /srv/notes.txt: asks permission (`/srv/notes.txt` is outside the project)
     question withdrawn
-    read /etc/hosts: Failed: cancelled by the person before it ran
+    read /srv/notes.txt: Failed: cancelled by the person before it ran
     turn ended: cancelled
     ");
 }
@@ -183,11 +187,12 @@ async fn a_fork_goes_its_own_way() {
 }
 
 #[tokio::test]
-async fn a_model_without_tools_is_sent_none_and_a_short_prompt() {
+async fn the_first_request_holds_the_core_tools_and_stays_small() {
     let world = World::new("model: hi\n").await;
     let session = world.session().await;
     world.ask(&session, "hello").await;
     let request = world.server.request(0).await;
-    assert!(request.body.len() < 4000, "{}", request.body.len());
-    assert!(request.json["tools"].as_array().is_some_and(|tools| tools.len() == 2));
+    assert!(request.body.len() <= 12_000, "{}", request.body.len());
+    let tools = request.json["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["function"]["name"] == "shell"));
 }

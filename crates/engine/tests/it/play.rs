@@ -105,6 +105,10 @@ fn new_engine(server: &ModelServer, store: &Store) -> Engine {
         reasoning: None,
         simple_prompts: None,
         usage_log: None,
+        permissions: Default::default(),
+        home: None,
+        user_home: "/nonexistent".into(),
+        launcher: Arc::new(project::Unconfined),
         version: "0.0.0".to_owned(),
     })
 }

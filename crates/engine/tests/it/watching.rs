@@ -29,7 +29,7 @@ async fn a_client_that_does_not_read_misses_nothing_and_holds_up_nobody() {
 
 #[tokio::test]
 async fn whoever_answers_first_answers_for_all() {
-    let world = World::new("reply\n  call: read {\"path\": \"/etc/hosts\"}\nmodel: ok\n").await;
+    let world = World::new("reply\n  call: read {\"path\": \"/srv/notes.txt\"}\nmodel: ok\n").await;
     let session = world.session().await;
     let turn = world.start(&session, "go", true, Limits::default()).await;
     world.until(&session, |event| matches!(event.body, EventBody::PermissionRequest(_))).await;

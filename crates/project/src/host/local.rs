@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use super::change;
 use super::run::{Launcher, Running, Task, Unconfined, start};
 use super::{
-    ByteRange, DirEntry, EntryKind, Expect, FileRead, Host, HostError, Listing, MAX_READ, Stamp, Stat,
+    ByteRange, DirEntry, EntryKind, Expect, FileRead, Grants, Host, HostError, Listing, MAX_READ, Stamp, Stat,
 };
 use crate::confine::Roots;
 use crate::open::read_range;
@@ -21,12 +21,13 @@ use crate::open::read_range;
 pub struct LocalHost {
     roots: Roots,
     launcher: Arc<dyn Launcher>,
+    grants: Grants,
 }
 
 impl LocalHost {
     /// Grants what is below these roots. Programs run as this process does.
     pub fn new(roots: Roots) -> Self {
-        Self { roots, launcher: Arc::new(Unconfined) }
+        Self { roots, launcher: Arc::new(Unconfined), grants: Grants::default() }
     }
 
     /// Has programs started by `launcher`, which may lock them in.
@@ -83,11 +84,15 @@ impl Host for LocalHost {
     }
 
     async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError> {
-        start(self.launcher.as_ref(), &self.roots, task)
+        start(self.launcher.as_ref(), &self.roots, &self.grants, task)
     }
 
-    fn granting(&self, path: &Path) -> Result<Arc<dyn Host>, HostError> {
-        Ok(Arc::new(Self { roots: self.roots.granting(path)?, launcher: self.launcher.clone() }))
+    fn granting(&self, grants: &Grants) -> Result<Arc<dyn Host>, HostError> {
+        let mut roots = self.roots.clone();
+        for path in grants.reads.iter().chain(&grants.writes) {
+            roots = roots.granting(path)?;
+        }
+        Ok(Arc::new(Self { roots, launcher: self.launcher.clone(), grants: grants.clone() }))
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdout};
 
-use super::HostError;
+use super::{Grants, HostError};
 use crate::confine::Roots;
 use crate::process::{Child, Command, command};
 
@@ -25,8 +25,6 @@ pub struct Task {
     pub env: Vec<(String, String)>,
     /// Whether it may be written to while it runs; it reads nothing otherwise.
     pub interactive: bool,
-    /// Whether it may use the network, by whoever's word.
-    pub network: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -67,15 +65,15 @@ pub enum Exit {
 
 /// Who starts the programs of a local host: as they are, or locked in.
 pub trait Launcher: Send + Sync {
-    /// Starts `command` for `task`; its streams are already set up.
-    fn launch(&self, command: Command, task: &Task, roots: &Roots) -> Result<Child, HostError>;
+    /// Starts `command`, whose streams are set up, with these roots and no more than was granted beside them.
+    fn launch(&self, command: Command, roots: &Roots, grants: &Grants) -> Result<Child, HostError>;
 }
 
 /// Starts programs as this process runs.
 pub struct Unconfined;
 
 impl Launcher for Unconfined {
-    fn launch(&self, mut command: Command, _task: &Task, _roots: &Roots) -> Result<Child, HostError> {
+    fn launch(&self, mut command: Command, _roots: &Roots, _grants: &Grants) -> Result<Child, HostError> {
         command.spawn().map_err(|error| HostError::NotStarted(error.to_string()))
     }
 }
@@ -83,6 +81,7 @@ impl Launcher for Unconfined {
 pub(super) fn start(
     launcher: &dyn Launcher,
     roots: &Roots,
+    grants: &Grants,
     task: Task,
 ) -> Result<Box<dyn Running>, HostError> {
     let cwd = roots.resolve(&task.cwd, roots.main())?;
@@ -109,7 +108,7 @@ pub(super) fn start(
     if task.interactive {
         child.stdin(Stdio::piped());
     }
-    let child = launcher.launch(child, &task, roots)?;
+    let child = launcher.launch(child, roots, grants)?;
     Ok(Box::new(LocalProcess::new(child)))
 }
 

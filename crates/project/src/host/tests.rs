@@ -6,7 +6,9 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use super::{ByteRange, EntryKind, Exit, Expect, Host, HostError, LocalHost, MAX_READ, Program, Task};
+use super::{
+    ByteRange, EntryKind, Exit, Expect, Grants, Host, HostError, LocalHost, MAX_READ, Program, Task,
+};
 use crate::confine::Roots;
 
 fn host() -> (tempfile::TempDir, Box<dyn Host>) {
@@ -119,7 +121,7 @@ async fn a_grant_opens_one_place_and_no_other() {
     fs::write(outside.path().join("b"), "not granted").unwrap();
     let a = outside.path().join("a").to_string_lossy().into_owned();
     let b = outside.path().join("b").to_string_lossy().into_owned();
-    let granted = host.granting(Path::new(&a)).unwrap();
+    let granted = host.granting(&Grants { reads: vec![(&a).into()], ..Grants::default() }).unwrap();
     assert_eq!(read(&*granted, &a, 0, 100).await.unwrap(), "granted");
     assert!(matches!(read(&*granted, &b, 0, 100).await, Err(HostError::Outside { .. })));
     assert!(matches!(read(&*host, &a, 0, 100).await, Err(HostError::Outside { .. })));
@@ -198,7 +200,6 @@ async fn a_program_is_heard_and_its_end_is_known() {
         cwd: folder.path().to_owned(),
         env: vec![("GREETING".to_owned(), "hello".to_owned())],
         interactive: false,
-        network: false,
     };
     let mut running = host.start(task("echo $GREETING; echo oops >&2; exit 3")).await.unwrap();
     let mut heard = Vec::new();

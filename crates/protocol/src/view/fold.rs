@@ -1,7 +1,9 @@
 //! One event more.
 
 use super::{Item, ItemBody, OpenTurn, SessionView};
-use crate::{Chunk, Event, EventBody, MessageId, SessionStatus, ToolCallUpdate, prompt_text};
+use crate::{
+    Chunk, Event, EventBody, MessageId, Notice, NoticeLevel, SessionStatus, ToolCallUpdate, prompt_text,
+};
 
 /// The conversation is cut to this many things …
 const MAX_ITEMS: usize = 400;
@@ -21,7 +23,21 @@ impl SessionView {
             EventBody::SessionStart(_) | EventBody::MessageEnd(_) | EventBody::FileRead(_) => {}
             EventBody::FileWrite(_) | EventBody::Verbatim(_) | EventBody::Repair(_) | EventBody::Other(_) => {
             }
+            EventBody::Checkpoint(_) => {}
+            EventBody::Context(ledger) => self.context = Some(ledger.clone()),
+            EventBody::Compaction(compaction) => {
+                let text = compaction.describe();
+                self.push(event, ItemBody::Notice(Notice { level: NoticeLevel::Info, text }));
+            }
+            EventBody::Pin(pin) => {
+                self.pins.retain(|known| known.pin != pin.pin);
+                if pin.content.is_some() {
+                    self.pins.push(pin.clone());
+                }
+            }
+            EventBody::SuggestedActions(suggested) => self.suggestions = suggested.actions.clone(),
             EventBody::UserPrompt(prompt) => {
+                self.suggestions.clear();
                 if self.title.is_empty() {
                     self.title = title_from(&prompt_text(&prompt.content));
                 }

@@ -77,21 +77,40 @@ fn body() -> impl Strategy<Value = EventBody> {
             status: ToolStatus::InProgress,
             input,
             locations: vec![Location { path: "a".into(), line: Some(3) }],
+            via: None,
         })),
         (text(), prop::option::of(prop::collection::vec(tool_content(), 0..3))).prop_map(
             |(call, content)| {
                 EventBody::ToolCallUpdate(ToolCallUpdate { content, ..ToolCallUpdate::of(call.into()) })
             }
         ),
-        (text(), prop::collection::vec(option, 0..3)).prop_map(|(title, options)| {
-            EventBody::PermissionRequest(PermissionRequest {
-                request: "r1".into(),
-                call: None,
-                title,
-                reasons: vec![],
-                options,
+        (text(), prop::collection::vec(option, 0..3), any::<bool>()).prop_map(
+            |(title, options, is_question)| {
+                EventBody::PermissionRequest(PermissionRequest {
+                    request: "r1".into(),
+                    call: None,
+                    title,
+                    reasons: vec![],
+                    options,
+                    is_question,
+                })
+            }
+        ),
+        (text(), prop::option::of(text()), any::<u64>()).prop_map(|(call, summary, upto)| {
+            EventBody::Compaction(Compaction {
+                stage: CompactionStage::Summarise,
+                summary,
+                upto: Some(upto),
+                pruned: vec![call.into()],
+                tokens_before: 2,
+                tokens_after: 1,
             })
         }),
+        (text(), small_json()).prop_map(|(label, input)| {
+            let action = SuggestedStep::RunTool { tool: "verify".to_owned(), input };
+            EventBody::SuggestedActions(SuggestedActions { actions: vec![SuggestedAction { label, action }] })
+        }),
+        (text(), prop::option::of(content())).prop_map(|(pin, content)| EventBody::Pin(Pin { pin, content })),
         (usage(), prop::option::of(text())).prop_map(|(usage, model)| EventBody::Usage(UsageReport {
             model: model.map(Into::into),
             usage,

@@ -83,6 +83,7 @@ fn a_question_waits_until_it_is_answered_or_its_turn_is_over() {
             title: "read /etc/passwd".into(),
             reasons: vec![],
             options: vec![],
+            is_question: false,
         })
     };
     let answer = EventBody::Permission(PermissionAnswer {

@@ -131,6 +131,7 @@ fn markup_in_any_field_of_a_page_is_only_text() {
         status: ToolStatus::Pending,
         input: serde_json::json!({ evil: evil }),
         locations: Vec::new(),
+        via: None,
     };
     let update = ToolCallUpdate {
         title: Some(evil.to_owned()),
@@ -153,6 +154,7 @@ fn markup_in_any_field_of_a_page_is_only_text() {
         title: evil.to_owned(),
         reasons: vec![evil.to_owned()],
         options: Vec::new(),
+        is_question: false,
     };
     let plan = Plan {
         entries: vec![PlanEntry {

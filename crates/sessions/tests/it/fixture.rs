@@ -106,6 +106,7 @@ fn bodies(blob: BlobRef) -> Vec<Body> {
         status: ToolStatus::Pending,
         input: serde_json::json!({"path": "src/cart.rs", "limit": 88}),
         locations: vec![Location { path: "src/cart.rs".to_owned(), line: Some(41) }],
+        via: None,
     };
     let image = Image {
         media_type: "image/png".to_owned(),
@@ -145,6 +146,7 @@ fn bodies(blob: BlobRef) -> Vec<Body> {
             PermissionOption { id: "once".to_owned(), name: "once".to_owned(), kind: OptionKind::AllowOnce },
             PermissionOption { id: "no".to_owned(), name: "no".to_owned(), kind: OptionKind::RejectOnce },
         ],
+        is_question: false,
     };
     let answer = PermissionAnswer {
         request: "r1".into(),

@@ -36,6 +36,7 @@ fn body() -> impl Strategy<Value = Body> {
                 status: ToolStatus::Pending,
                 input: serde_json::json!({ "command": text, "n": number }),
                 locations: Vec::new(),
+                via: None,
             }),
             8 => EventBody::ToolCallUpdate(ToolCallUpdate {
                 status: Some(ToolStatus::Completed),

@@ -67,6 +67,7 @@ pub(crate) fn calls(turn: &str, call: &str) -> Body {
         status: ToolStatus::InProgress,
         input: serde_json::json!({"command": "cargo test -p cart"}),
         locations: Vec::new(),
+        via: None,
     };
     (Some(turn.into()), EventBody::ToolCall(call))
 }

@@ -1,13 +1,14 @@
 //! `list_dir`: what is in a folder.
 
 use async_trait::async_trait;
+use guard::Action;
 use project::EntryKind;
 use protocol::{Location, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{need_to_see, path_argument};
-use crate::{Need, Tool, ToolContext, ToolError, ToolOutput};
+use super::path_argument;
+use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
 
 const MAX_ENTRIES: usize = 500;
 
@@ -22,11 +23,11 @@ struct Input {
 
 #[async_trait]
 impl Tool for ListDir {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "list_dir"
     }
 
-    fn description(&self) -> &'static str {
+    fn description(&self) -> &str {
         "List a folder: one name a line, folders end in `/`, files with their size in bytes."
     }
 
@@ -44,6 +45,14 @@ impl Tool for ListDir {
         ToolKind::Read
     }
 
+    fn group(&self) -> Group {
+        Group::Files
+    }
+
+    fn is_core(&self) -> bool {
+        true
+    }
+
     fn title(&self, input: &Value) -> String {
         format!("list_dir {}", path_argument(input))
     }
@@ -52,14 +61,14 @@ impl Tool for ListDir {
         vec![Location { path: path_argument(input).to_owned(), line: None }]
     }
 
-    fn need(&self, input: &Value, context: &ToolContext) -> Need {
-        need_to_see(path_argument(input), context)
+    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
+        vec![Action::Read { paths: vec![context.path(path_argument(input))] }]
     }
 
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
         let path = context.cwd.join(input.path.as_deref().unwrap_or("."));
-        let listing = context.host.list(&path, MAX_ENTRIES).await.map_err(|e| ToolError(e.to_string()))?;
+        let listing = context.host.list(&path, MAX_ENTRIES).await?;
 
         let mut text = String::new();
         for entry in &listing.entries {
@@ -82,6 +91,6 @@ impl Tool for ListDir {
             text.push_str(&format!("… only the first {shown} of {total} are listed\n"));
             summary = format!("{shown} of {total} entries");
         }
-        Ok(ToolOutput { text, summary, read: vec![] })
+        Ok(ToolOutput::new(text, summary))
     }
 }

@@ -30,14 +30,86 @@ export type BlobRef = { hash: BlobId, bytes: number, };
 export type CallId = string;
 
 /**
+ * The state of some files was kept, or files were brought back to a state that was.
+ */
+export type Checkpoint = { 
+/**
+ * Counts up within a session.
+ */
+checkpoint: number, did: CheckpointAction, 
+/**
+ * The call before which it was taken.
+ */
+call?: CallId, 
+/**
+ * The files, relative to the project.
+ */
+paths: Array<string>, 
+/**
+ * What could not be kept, and why.
+ */
+left_out?: Array<string>, };
+
+export type CheckpointAction = "taken" | "undone" | "redone";
+
+/**
  * A piece of a message: it appends to what the named message has so far. Raw Markdown.
  */
 export type Chunk = { message: MessageId, text: string, };
 
 /**
+ * The window was about to overflow and something was left out of what models are sent. The log keeps all of it.
+ */
+export type Compaction = { stage: CompactionStage, 
+/**
+ * What stands in for the events up to and including `upto`.
+ */
+summary?: string, 
+/**
+ * The last event that the summary stands in for.
+ */
+upto?: number, 
+/**
+ * Calls whose results are cut to their head and tail.
+ */
+pruned?: Array<CallId>, 
+/**
+ * Tokens in the window before and after, as far as can be told.
+ */
+tokens_before: number, tokens_after: number, };
+
+export type CompactionStage = "prune" | "summarise" | "undo";
+
+/**
  * One block of content.
  */
 export type Content = { "type": "text", text: string, } | { "type": "image" } & Image | { "type": "resource" } & Resource;
+
+/**
+ * What fills the window, as of the last call to the model.
+ */
+export type ContextLedger = { 
+/**
+ * What the model takes in and gives out; absent when nobody knows.
+ */
+window?: number, 
+/**
+ * Kept free for the answer.
+ */
+reserve: number, parts: Array<ContextPart>, };
+
+/**
+ * One kind of thing in the window.
+ */
+export type ContextPart = { 
+/**
+ * `system`, `rules`, `tools`, `pins`, `summary`, `prompts`, `answers`, `results`.
+ */
+name: string, 
+/**
+ * Where it came from: a file, a tool; absent for a whole kind.
+ */
+source?: string, tokens: number, };
 
 /**
  * What a front end answers.
@@ -57,7 +129,7 @@ hint?: string, };
 /**
  * What an event says, by type.
  */
-export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
 
 export type FileRead = { path: string, bytes: number, call?: CallId, };
 
@@ -194,7 +266,25 @@ title: string,
 /**
  * Why it is asked, in words for a person.
  */
-reasons?: Array<string>, options: Array<PermissionOption>, };
+reasons?: Array<string>, options: Array<PermissionOption>, 
+/**
+ * Not whether something may happen, but something the agent wants to know. The answer is an option's name or, as
+ * the reason, free text.
+ */
+is_question?: boolean, };
+
+/**
+ * Something is kept in the window whatever is compacted, or is let go.
+ */
+export type Pin = { 
+/**
+ * Its name, by which it is let go.
+ */
+pin: string, 
+/**
+ * Absent when it is let go.
+ */
+content?: Content, };
 
 /**
  * The whole plan; each one replaces the one before.
@@ -331,7 +421,19 @@ open: { [key in TurnId]: OpenTurn },
 /**
  * Questions that wait for an answer, oldest first.
  */
-pending: Array<PermissionRequest>, plan: Plan, usage: Usage, 
+pending: Array<PermissionRequest>, plan: Plan, 
+/**
+ * What fills the window, as far as told.
+ */
+context?: ContextLedger, 
+/**
+ * What stays in the window whatever is compacted.
+ */
+pins?: Array<Pin>, 
+/**
+ * What the agent offers to do next.
+ */
+suggestions?: Array<SuggestedAction>, usage: Usage, 
 /**
  * The newest part of the conversation, in order.
  */
@@ -355,6 +457,15 @@ export type Stop = "done" | "cancelled" | "denied" | "limit" | "error";
  */
 export type StopCause = "refused" | "output_limit" | "max_steps" | "timeout" | "budget" | "unreachable" | "storage" | "interrupted";
 
+export type SuggestedAction = { label: string, action: SuggestedStep, };
+
+/**
+ * Buttons under the conversation; they replace those before.
+ */
+export type SuggestedActions = { actions: Array<SuggestedAction>, };
+
+export type SuggestedStep = { "type": "send_message", text: string, } | { "type": "fill_input", text: string, } | { "type": "run_tool", tool: string, input: unknown, };
+
 /**
  * A moment. Always whole milliseconds, so what is written and read back is equal.
  */
@@ -377,7 +488,11 @@ title: string, kind: ToolKind, status: ToolStatus,
 /**
  * The arguments. A string when the model sent something that is not JSON.
  */
-input: unknown, locations?: Array<Location>, };
+input: unknown, locations?: Array<Location>, 
+/**
+ * The tool that the model called to have this one called, if it did not call it directly.
+ */
+via?: string, };
 
 /**
  * Later news of a tool call. What is absent stays as it was; `content` replaces.

@@ -60,6 +60,7 @@ impl Story {
             status: ToolStatus::InProgress,
             input: serde_json::Value::Null,
             locations: vec![],
+            via: None,
         };
         self.give(Input::Update { turn: turn.clone(), update: Update::ToolCall(call) })
     }
@@ -75,7 +76,14 @@ impl Story {
         self.ticket += 1;
         let option = |id: &str, kind| PermissionOption { id: id.into(), name: id.into(), kind };
         let options = vec![option("yes", OptionKind::AllowOnce), option("no", OptionKind::RejectOnce)];
-        let question = Question { call: None, title: "read /etc".into(), reasons: vec![], options };
+        let question = Question {
+            call: None,
+            title: "read /etc".into(),
+            reasons: vec![],
+            options,
+            is_question: false,
+            refused: None,
+        };
         let ticket = self.ticket;
         self.give(Input::Ask { turn: turn.clone(), question, ticket });
         ticket
@@ -187,7 +195,7 @@ fn the_first_answer_counts_and_only_a_choice_that_was_offered() {
     assert_eq!(story.op(choose("maybe")), Err(Refusal::NotAChoice("maybe".into())));
     assert_eq!(story.answered(ticket), None);
     assert!(story.op(choose("yes")).is_ok());
-    assert_eq!(story.answered(ticket), Some(&Answer::Allowed { option: "yes".into() }));
+    assert_eq!(story.answered(ticket), Some(&Answer::Allowed { option: "yes".into(), said: None }));
     assert_eq!(story.op(choose("no")), Err(Refusal::NotAsked));
 }
 

@@ -1,0 +1,152 @@
+//! The gate: what the guard says about a call, and what the person says where it leaves the choice to them.
+
+use std::sync::Arc;
+
+use agents::{Answer, Question, Refused, Services};
+use guard::{Action, Guard, Request, Ruling, Scope, Verdict};
+use project::Grants;
+use protocol::{AnsweredBy, CallId, Mode, OptionKind, PermissionOption};
+use tools::ToolError;
+
+const ONCE: &str = "allow";
+const SESSION: &str = "allow_session";
+const ALWAYS: &str = "allow_always";
+const DENY: &str = "deny";
+
+/// Where calls are let through, or not.
+pub(super) struct Gate {
+    pub(super) guard: Arc<Guard>,
+    pub(super) services: Arc<dyn Services>,
+    pub(super) mode: Mode,
+    pub(super) attended: bool,
+}
+
+/// A call that may run.
+pub(super) struct Passed {
+    pub(super) verdict: Verdict,
+    pub(super) grants: Grants,
+}
+
+impl Gate {
+    /// Asks for a call that is about to do these things. The error is for the model.
+    pub(super) async fn pass(
+        &self,
+        tool: &str,
+        call: &CallId,
+        title: &str,
+        actions: &[Action],
+    ) -> Result<Passed, ToolError> {
+        let request = Request { tool, actions, mode: self.mode, attended: self.attended };
+        let verdict = self.guard.decide(&request);
+        match verdict.decision {
+            Ruling::Allow => {}
+            Ruling::Deny => return Err(self.refuse(&request, verdict, call, title).await),
+            Ruling::Ask => self.put_to_the_person(&request, &verdict, call, title).await?,
+        }
+        let needs = &verdict.needs;
+        let grants =
+            Grants { reads: needs.reads.clone(), writes: needs.writes.clone(), network: needs.network() };
+        Ok(Passed { verdict, grants })
+    }
+
+    /// Records the refusal, and finds the words for the model.
+    async fn refuse(&self, request: &Request<'_>, verdict: Verdict, call: &CallId, title: &str) -> ToolError {
+        let mut reason = verdict.because.first().cloned().unwrap_or_else(|| "not allowed".to_owned());
+        // With a person there it would have been a question: that is what is missing, and what a rule can replace.
+        let missing = !self.attended
+            && self.guard.judge(&Request { attended: true, ..*request }).decision == Ruling::Ask;
+        let by = if missing { AnsweredBy::Nobody } else { AnsweredBy::Policy };
+        if missing {
+            reason = format!("nobody is there to allow it ({reason})");
+            let rules: Vec<String> = verdict.rules.iter().map(|rule| format!("--allow '{rule}'")).collect();
+            if !rules.is_empty() {
+                reason.push_str(&format!("; it would run with {}", rules.join(" ")));
+            }
+        }
+        let refused = Refused { by, reason: reason.clone() };
+        let question = Question {
+            call: Some(call.clone()),
+            title: title.to_owned(),
+            reasons: verdict.because,
+            options: vec![],
+            is_question: false,
+            refused: Some(refused),
+        };
+        self.services.ask(question).await;
+        ToolError(format!("denied: {reason}. Do not try it in another way; go on without it and say so."))
+    }
+
+    async fn put_to_the_person(
+        &self,
+        request: &Request<'_>,
+        verdict: &Verdict,
+        call: &CallId,
+        title: &str,
+    ) -> Result<(), ToolError> {
+        let chosen = self.ask(verdict, call, title.to_owned(), options(verdict)).await;
+        let scope = match chosen {
+            Ok(option) => match option.as_str() {
+                SESSION => Scope::Session,
+                ALWAYS => Scope::Project,
+                _ => Scope::Once,
+            },
+            Err(refusal) => {
+                self.guard.answered(request, verdict, guard::Answer { yes: false, scope: Scope::Once });
+                return Err(refusal);
+            }
+        };
+        if verdict.confirm_twice {
+            let again = vec![option(DENY, "No", OptionKind::RejectOnce), once("Yes, really")];
+            let title = format!("this is blocked because it can do harm; really? {title}");
+            self.ask(verdict, call, title, again).await?;
+        }
+        self.guard.answered(request, verdict, guard::Answer { yes: true, scope });
+        Ok(())
+    }
+
+    async fn ask(
+        &self,
+        verdict: &Verdict,
+        call: &CallId,
+        title: String,
+        options: Vec<PermissionOption>,
+    ) -> Result<String, ToolError> {
+        let question = Question {
+            call: Some(call.clone()),
+            title,
+            reasons: verdict.because.clone(),
+            options,
+            is_question: false,
+            refused: None,
+        };
+        match self.services.ask(question).await {
+            Answer::Allowed { option, .. } => Ok(option),
+            Answer::Denied { reason } => Err(ToolError(format!("denied: {reason}"))),
+            Answer::Cancelled => Err(ToolError("cancelled by the person before it ran".to_owned())),
+        }
+    }
+}
+
+/// Once, for the session, always with the rule that it makes, no.
+fn options(verdict: &Verdict) -> Vec<PermissionOption> {
+    let mut options = vec![once("Allow once")];
+    if verdict.may_remember && !verdict.rules.is_empty() {
+        let rules = verdict.rules.join(", ");
+        options.push(option(SESSION, &format!("Allow {rules} in this session"), OptionKind::AllowAlways));
+        options.push(option(
+            ALWAYS,
+            &format!("Always allow {rules} in this project"),
+            OptionKind::AllowAlways,
+        ));
+    }
+    options.push(option(DENY, "No", OptionKind::RejectOnce));
+    options
+}
+
+fn once(name: &str) -> PermissionOption {
+    option(ONCE, name, OptionKind::AllowOnce)
+}
+
+fn option(id: &str, name: &str, kind: OptionKind) -> PermissionOption {
+    PermissionOption { id: id.to_owned(), name: name.to_owned(), kind }
+}

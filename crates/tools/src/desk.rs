@@ -1,0 +1,54 @@
+//! What a tool may ask of the session around it. The engine implements it; a tool never knows the engine.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use protocol::{CallId, Plan, SuggestedAction};
+
+use crate::ToolError;
+
+/// The session, as a tool sees it.
+#[async_trait]
+pub trait Desk: Send + Sync {
+    /// Shows how far the call is: the end of what it wrote so far. May be called often; front ends hear of it a few times
+    /// a second.
+    fn progress(&self, call: &CallId, text: &str);
+
+    /// Replaces the plan that front ends draw.
+    async fn plan(&self, plan: Plan);
+
+    /// Offers the person something to press.
+    async fn suggest(&self, actions: Vec<SuggestedAction>);
+
+    /// Asks the person. None when nobody is there.
+    async fn ask(&self, question: PersonQuestion) -> Option<String>;
+
+    /// Has a sub-agent do something and waits for its report.
+    async fn delegate(&self, errand: Errand) -> Result<String, ToolError>;
+
+    /// A private folder of the session, for outputs too long for the model.
+    fn outputs(&self) -> PathBuf;
+
+    /// The full text of a skill.
+    async fn skill(&self, name: &str) -> Result<String, ToolError>;
+}
+
+/// Something to ask the person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersonQuestion {
+    pub call: CallId,
+    pub question: String,
+    /// Empty for a free answer.
+    pub options: Vec<String>,
+}
+
+/// Something for a sub-agent to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Errand {
+    pub call: CallId,
+    /// The job description, by name.
+    pub role: Option<String>,
+    /// A few words for the person.
+    pub title: String,
+    pub prompt: String,
+}
