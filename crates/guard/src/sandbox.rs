@@ -19,6 +19,7 @@ mod policy;
 mod probe;
 mod secrets;
 mod staging;
+mod view;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -37,6 +38,8 @@ pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
 use after::Snapshot;
 use git::Protected;
 use staging::Staging;
+#[cfg(target_os = "linux")]
+use view::{Mount, Sights};
 
 /// Holds every child of a session. Cheap to make; see the module docs.
 #[derive(Debug)]
@@ -113,6 +116,10 @@ impl Sandbox {
         let grade = self.grade();
         match grade.backend {
             #[cfg(target_os = "linux")]
+            Backend::Namespaces => self.with_namespaces(command, needs, limits),
+            #[cfg(target_os = "linux")]
+            Backend::Bubblewrap => self.with_bubblewrap(command, needs, limits),
+            #[cfg(target_os = "linux")]
             Backend::Landlock => self.with_landlock(command, needs, limits),
             _ => {
                 Err(SandboxError::Unavailable { level: self.policy.level, tried: grade.passed_over.clone() })
@@ -179,7 +186,11 @@ impl Sandbox {
         {
             return Arc::clone(hidden);
         }
-        let hidden = Arc::new(secrets::hidden(&self.policy, needs));
+        let mut hidden = secrets::hidden(&self.policy, needs);
+        if !self.policy.env_files && self.grade().backend != Backend::Landlock {
+            hidden.extend(self.roots().unwrap_or_default().iter().flat_map(|root| secrets::env_files(root)));
+        }
+        let hidden = Arc::new(hidden);
         looked.hidden.insert(needs.clone(), (Instant::now(), Arc::clone(&hidden)));
         hidden
     }
@@ -190,6 +201,67 @@ impl Sandbox {
         let snapshot = Snapshot::take(protected, walls, looked.snapshot.as_ref());
         looked.snapshot = Some(snapshot.clone());
         snapshot
+    }
+
+    /// What a child is to see, where views can be made.
+    #[cfg(target_os = "linux")]
+    fn view(
+        &self,
+        needs: &SandboxNeeds,
+        staging: &Staging,
+        protected: &[Protected],
+    ) -> Result<Vec<Mount>, SandboxError> {
+        let real = |path: &PathBuf| path.canonicalize().ok();
+        let readable: Vec<PathBuf> =
+            self.policy.readable.iter().chain(&needs.readable).filter_map(real).collect();
+        let sights = Sights {
+            roots: &self.roots()?,
+            readable: &readable,
+            writable: &self.writable(needs, protected)?,
+            hidden: &self.hidden(needs),
+            protected,
+            sockets: &view::sockets(),
+        };
+        view::view(&sights, staging)
+            .map_err(|source| SandboxError::Setup { what: "the view of the files", source })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn with_namespaces(
+        &self,
+        mut command: Command,
+        needs: &SandboxNeeds,
+        limits: Limits,
+    ) -> Result<Enclosed, SandboxError> {
+        let (staging, protected) = (self.staging()?, self.protected()?);
+        let view = self.view(needs, &staging, &protected)?;
+        command.env("TMPDIR", "/tmp");
+        let folder = folder_of(&command)?;
+        let user = self.grade().user_namespace;
+        let setup = linux::namespaces::Setup::new(view, &folder, self.network(needs), user, limits);
+        let mut setup = setup.map_err(|source| SandboxError::Setup { what: "the namespaces", source })?;
+        linux::hook(&mut command, move || setup.apply());
+        let snapshot = self.snapshot(&protected, true);
+        Ok(Enclosed { command, limits, snapshot, gone: None, _staging: Some(staging) })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn with_bubblewrap(
+        &self,
+        mut command: Command,
+        needs: &SandboxNeeds,
+        limits: Limits,
+    ) -> Result<Enclosed, SandboxError> {
+        let (staging, protected) = (self.staging()?, self.protected()?);
+        let view = self.view(needs, &staging, &protected)?;
+        command.env("TMPDIR", "/tmp");
+        let folder = folder_of(&command)?;
+        let failed = |source| SandboxError::Setup { what: "bubblewrap", source };
+        let bwrap = linux::bubblewrap::find().ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+        let wrapped = linux::bubblewrap::wrap(&bwrap, command, &view, &folder, self.network(needs), limits);
+        let command = wrapped.map_err(failed)?;
+        let snapshot = self.snapshot(&protected, true);
+        Ok(Enclosed { command, limits, snapshot, gone: None, _staging: Some(staging) })
     }
 
     #[cfg(target_os = "linux")]
@@ -230,12 +302,16 @@ impl Sandbox {
     }
 }
 
-impl Enclosed {
-    /// To set streams and more variables.
-    pub fn command(&mut self) -> &mut Command {
-        &mut self.command
-    }
+/// The folder that a command starts in.
+#[cfg(target_os = "linux")]
+fn folder_of(command: &Command) -> Result<PathBuf, SandboxError> {
+    let failed = |source| SandboxError::Setup { what: "the folder to start in", source };
+    let current = std::env::current_dir().map_err(failed)?;
+    let folder = command.as_std().get_current_dir().map_or(current.clone(), |folder| current.join(folder));
+    folder.canonicalize().map_err(failed)
+}
 
+impl Enclosed {
     /// Starts it, in a tokio runtime with I/O.
     pub fn spawn(&mut self) -> Result<Child, SpawnError> {
         self.command.spawn()

@@ -57,6 +57,9 @@ pub struct Grade {
     pub enforced: Vec<&'static str>,
     /// What is not, or only undone afterwards.
     pub missing: Vec<&'static str>,
+    /// Whether it takes a user namespace, as it does for all but root on a system that forbids them.
+    #[serde(skip)]
+    pub(super) user_namespace: bool,
     /// Stronger backends that this machine does not have, and why.
     pub passed_over: Vec<(Backend, String)>,
 }

@@ -1,7 +1,9 @@
 //! What Linux offers.
 
+pub(super) mod bubblewrap;
 pub(super) mod landlock;
 mod limits;
+pub(super) mod namespaces;
 mod seccomp;
 mod sys;
 

@@ -135,6 +135,14 @@ impl Rulesets {
     }
 }
 
+/// Rules that keep signals and abstract sockets inside, and nothing else; none on kernels that do not know them.
+pub(super) fn scope_of_everything() -> io::Result<Option<OwnedFd>> {
+    match version() {
+        version @ 6.. => ruleset(0, 0, SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS, version).map(Some),
+        _ => Ok(None),
+    }
+}
+
 fn ruleset(files: u64, network: u64, scopes: u64, version: u32) -> io::Result<OwnedFd> {
     sys::landlock_ruleset(files, network, scopes, version).map(own)
 }

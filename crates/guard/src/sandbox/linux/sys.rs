@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -70,6 +71,18 @@ pub(super) fn wait(pid: c_int) -> io::Result<(c_int, c_int)> {
 pub(super) fn kill(pid: c_int, signal: c_int) -> io::Result<()> {
     // SAFETY: takes no pointers.
     done(unsafe { libc::kill(pid, signal) }.into())
+}
+
+pub(super) fn effective_ids() -> (u32, u32) {
+    // SAFETY: they take nothing.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// The kernel's version, as far as it can be told.
+pub(super) fn kernel() -> (u32, u32) {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// Leaves the process group and the terminal.
@@ -144,6 +157,21 @@ pub(super) fn close_on_exec_from(first: c_uint) -> io::Result<()> {
     const CLOEXEC: c_uint = 4;
     // SAFETY: takes no pointers.
     done(unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, CLOEXEC) })
+}
+
+/// Back to the start of an open file.
+pub(super) fn rewind(fd: c_int) -> io::Result<()> {
+    // SAFETY: takes no pointers.
+    done(unsafe { libc::lseek(fd, 0, libc::SEEK_SET) } as c_long)
+}
+
+/// A file without a name.
+pub(super) fn memory_file() -> io::Result<OwnedFd> {
+    // SAFETY: the name is terminated; the number is new and nobody else's.
+    unsafe {
+        check(libc::memfd_create(c"covey".as_ptr(), libc::MFD_CLOEXEC).into())
+            .map(|fd| OwnedFd::from_raw_fd(fd as c_int))
+    }
 }
 
 /// Lets one file through to the next program.
