@@ -37,6 +37,7 @@ pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
 
 use after::Snapshot;
 use git::Protected;
+use secrets::EnvFiles;
 use staging::Staging;
 #[cfg(target_os = "linux")]
 use view::{Mount, Sights};
@@ -56,6 +57,7 @@ pub struct Sandbox {
 #[derive(Debug, Default)]
 struct Looked {
     hidden: HashMap<SandboxNeeds, (Instant, Arc<Vec<PathBuf>>)>,
+    env_files: EnvFiles,
     snapshot: Option<Snapshot>,
 }
 
@@ -186,13 +188,22 @@ impl Sandbox {
         {
             return Arc::clone(hidden);
         }
-        let mut hidden = secrets::hidden(&self.policy, needs);
-        if !self.policy.env_files && self.grade().backend != Backend::Landlock {
-            hidden.extend(self.roots().unwrap_or_default().iter().flat_map(|root| secrets::env_files(root)));
-        }
-        let hidden = Arc::new(hidden);
+        let hidden = Arc::new(secrets::hidden(&self.policy, needs));
         looked.hidden.insert(needs.clone(), (Instant::now(), Arc::clone(&hidden)));
         hidden
+    }
+
+    /// The `.env` files of the project, unless they may be seen.
+    #[cfg(target_os = "linux")]
+    fn env_files(&self, roots: &[PathBuf]) -> Vec<PathBuf> {
+        if self.policy.env_files {
+            return Vec::new();
+        }
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !looked.env_files.are_current() {
+            looked.env_files = EnvFiles::search(roots);
+        }
+        looked.env_files.found.clone()
     }
 
     /// How protected files are now.
@@ -214,11 +225,14 @@ impl Sandbox {
         let real = |path: &PathBuf| path.canonicalize().ok();
         let readable: Vec<PathBuf> =
             self.policy.readable.iter().chain(&needs.readable).filter_map(real).collect();
+        let roots = self.roots()?;
+        let mut hidden = self.hidden(needs).to_vec();
+        hidden.extend(self.env_files(&roots));
         let sights = Sights {
-            roots: &self.roots()?,
+            roots: &roots,
             readable: &readable,
             writable: &self.writable(needs, protected)?,
-            hidden: &self.hidden(needs),
+            hidden: &hidden,
             protected,
             sockets: &view::sockets(),
         };

@@ -105,7 +105,7 @@ mod linux {
         let output = command.output().map_err(|error| error.to_string())?;
         match output.status.success() {
             true => {
-                let missing = ["processes and memory are not bounded"];
+                let missing = ["processes and memory are not bounded", "a request to end is final"];
                 Ok(grade(Backend::Bubblewrap, Strength::Full, NAMESPACES, &missing, Vec::new()))
             }
             false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),

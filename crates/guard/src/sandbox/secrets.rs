@@ -1,7 +1,8 @@
 //! Where secrets are kept: what no child sees.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::policy::{SandboxNeeds, SandboxPolicy};
@@ -180,7 +181,7 @@ const PASSED_BY: &[&str] = &[
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema", "md"];
 /// How deep and how far the search goes.
 const DEPTH: usize = 4;
-const MOST_FOLDERS: usize = 2000;
+const MOST_FOLDERS: usize = 500;
 
 /// Everything to hide, without links, sorted, nothing twice and nothing below something else that is hidden.
 pub(super) fn hidden(policy: &SandboxPolicy, needs: &SandboxNeeds) -> Vec<PathBuf> {
@@ -236,31 +237,57 @@ fn outermost(sorted: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-/// The `.env` files of a project, as far as a short walk finds them.
-pub(super) fn env_files(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut ahead = vec![(root.to_owned(), 0)];
-    let mut folders = 0;
-    while let Some((folder, depth)) = ahead.pop() {
-        folders += 1;
-        if folders > MOST_FOLDERS {
-            break;
-        }
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if !is_folder && is_env_file(name) {
-                found.extend(entry.path().canonicalize());
-            } else if is_folder && depth < DEPTH && !PASSED_BY.contains(&name) {
-                ahead.push((entry.path(), depth + 1));
+/// The `.env` files of a project, and the sockets that somebody listens on, as far as a short walk finds them; and
+/// what tells that the walk would find others.
+#[derive(Debug, Default)]
+pub(super) struct EnvFiles {
+    pub(super) found: Vec<PathBuf>,
+    folders: Vec<(PathBuf, Stamp)>,
+}
+
+/// Changes with every entry that comes, goes or is renamed. Nobody can set a change time.
+type Stamp = (u64, u64, i64, i64);
+
+fn stamp(folder: &Path) -> Option<Stamp> {
+    let metadata = folder.symlink_metadata().ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
+}
+
+impl EnvFiles {
+    /// Whether the walk would find the same. A command may have moved a folder since, to get at what is in it.
+    pub(super) fn are_current(&self) -> bool {
+        !self.folders.is_empty()
+            && self.folders.iter().all(|(folder, then)| stamp(folder).is_some_and(|now| now == *then))
+    }
+
+    pub(super) fn search(roots: &[PathBuf]) -> Self {
+        let mut files = Self::default();
+        // The folders near the top come first, so that they are the ones seen of a project that is too large.
+        let mut ahead: VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.clone(), 0)).collect();
+        while let Some((folder, depth)) = ahead.pop_front() {
+            // Before its entries are read: what changes meanwhile is seen as a change.
+            let Some(stamp) = stamp(&folder) else { continue };
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            files.folders.push((folder, stamp));
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else { continue };
+                let Ok(kind) = entry.file_type() else { continue };
+                let is_folder = kind.is_dir();
+                if kind.is_socket() || !is_folder && is_env_file(name) {
+                    files.found.extend(entry.path().canonicalize());
+                } else if is_folder && depth < DEPTH && !PASSED_BY.contains(&name) {
+                    ahead.push_back((entry.path(), depth + 1));
+                }
+            }
+            if files.folders.len() >= MOST_FOLDERS {
+                break;
             }
         }
+        files.found.sort();
+        files.found.dedup();
+        files
     }
-    found.sort();
-    found.dedup();
-    found
 }
 
 /// `.env`, `.env.production`, `.envrc`; not `.env.example`.

@@ -179,7 +179,8 @@ fn is_real_folder(path: &Path) -> bool {
 }
 
 /// Unix sockets of the system that have a place in the file system: a read-only mount does not keep anybody from
-/// talking to who listens there.
+/// talking to who listens there. Those bound by a relative name cannot be found here; in the project they are found
+/// by the walk for `.env` files.
 pub(super) fn sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let path = |line: &str| {
@@ -187,9 +188,5 @@ pub(super) fn sockets() -> Vec<PathBuf> {
     };
     let all: BTreeSet<PathBuf> = table.lines().skip(1).filter_map(path).collect();
     let real = |path: PathBuf| path.canonicalize().ok();
-    all.into_iter()
-        .filter(|path| !in_private(path))
-        .filter_map(real)
-        .filter(|path| !in_private(path))
-        .collect()
+    all.into_iter().filter_map(real).filter(|path| !in_private(path)).collect()
 }

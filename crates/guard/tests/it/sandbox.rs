@@ -2,5 +2,15 @@
 
 mod stage;
 
+/// One test for each backend.
+macro_rules! with_each_backend {
+    ($($name:ident)*) => {
+        mod namespaces { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Namespaces).await })* }
+        mod bubblewrap { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Bubblewrap).await })* }
+        mod landlock { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Landlock).await })* }
+    };
+}
+use with_each_backend;
+
 mod hostile;
 mod ordinary;

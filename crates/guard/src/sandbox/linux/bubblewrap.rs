@@ -95,7 +95,8 @@ fn arguments(view: &[Mount], folder: &Path, network: bool) -> Vec<OsString> {
             Mount::Bind { target, .. } if target == Path::new("/dev") => {
                 list.extend(["--dev", "/dev"].map(OsString::from));
             }
-            Mount::Processes => list.extend(["--proc", "/proc"].map(OsString::from)),
+            // To root's number, if not to its rights, settings of the kernel would be writable.
+            Mount::Processes => list.extend(["--proc", "/proc", "--remount-ro", "/proc"].map(OsString::from)),
             Mount::Bind { source, target, access, .. } => {
                 let verb = if *access == Access::Write { "--bind" } else { "--ro-bind" };
                 list.extend([verb.into(), source.into(), target.into()]);

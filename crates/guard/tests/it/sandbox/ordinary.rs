@@ -2,17 +2,7 @@
 
 use guard::Backend;
 
-use super::stage::Stage;
-
-/// One test for each backend.
-macro_rules! with_each_backend {
-    ($($name:ident)*) => {
-        mod namespaces { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Namespaces).await })* }
-        mod bubblewrap { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Bubblewrap).await })* }
-        mod landlock { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Landlock).await })* }
-    };
-}
-pub(super) use with_each_backend;
+use super::{stage::Stage, with_each_backend};
 
 with_each_backend! { the_project_is_writable }
 

@@ -3,34 +3,41 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use guard::{Backend, Enclosed, Reverted, Sandbox, SandboxLevel, SandboxNeeds, SandboxPolicy};
 use tempfile::TempDir;
 
 /// What must never be seen in the output of anything.
-pub(super) const CANARY: &str = "canary-6e1f0c";
+pub(in crate::sandbox) const CANARY: &str = "canary-6e1f0c";
 
-pub(super) struct Stage {
-    folder: TempDir,
-    pub(super) sandbox: Sandbox,
+/// Not the person's own, which may be below a home folder that this stage hides.
+pub(in crate::sandbox) const PYTHON: &str = "/usr/bin/python3";
+
+pub(in crate::sandbox) struct Stage {
+    folder: Arc<TempDir>,
+    pub(in crate::sandbox) sandbox: Sandbox,
 }
 
-pub(super) struct Ran {
-    pub(super) ok: bool,
-    pub(super) status: std::process::ExitStatus,
+pub(in crate::sandbox) struct Ran {
+    pub(in crate::sandbox) ok: bool,
+    pub(in crate::sandbox) status: std::process::ExitStatus,
     /// Both streams.
-    pub(super) text: String,
-    pub(super) reverted: Vec<Reverted>,
+    pub(in crate::sandbox) text: String,
+    pub(in crate::sandbox) reverted: Vec<Reverted>,
 }
 
 impl Stage {
     /// None, with the reason printed, if this machine does not have the backend.
-    pub(super) fn new(backend: Backend) -> Option<Self> {
+    pub(in crate::sandbox) fn new(backend: Backend) -> Option<Self> {
         Self::with(backend, |_| {})
     }
 
-    pub(super) fn with(backend: Backend, change: impl FnOnce(&mut SandboxPolicy)) -> Option<Self> {
+    pub(in crate::sandbox) fn with(
+        backend: Backend,
+        change: impl FnOnce(&mut SandboxPolicy),
+    ) -> Option<Self> {
         // Not in `/tmp`, which children do not see.
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let root = folder.path();
@@ -78,21 +85,32 @@ impl Stage {
             println!("skipped: this machine has no {backend}: {:?}", sandbox.grade().passed_over);
             return None;
         }
-        Some(Self { folder, sandbox })
+        Some(Self { folder: Arc::new(folder), sandbox })
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    /// The same folders under another policy.
+    pub(in crate::sandbox) fn again(&self, change: impl FnOnce(&mut SandboxPolicy)) -> Self {
+        let mut policy = self.sandbox.policy().clone();
+        change(&mut policy);
+        Self { folder: Arc::clone(&self.folder), sandbox: Sandbox::new(policy) }
+    }
+
+    pub(in crate::sandbox) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub(super) fn read(&self, name: &str) -> String {
+    pub(in crate::sandbox) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    pub(super) fn enclose(&self, script: &str, needs: &SandboxNeeds) -> Enclosed {
+    pub(in crate::sandbox) fn enclose(&self, script: &str, needs: &SandboxNeeds) -> Enclosed {
+        self.enclose_in(&self.path("project"), script, needs)
+    }
+
+    fn enclose_in(&self, folder: &Path, script: &str, needs: &SandboxNeeds) -> Enclosed {
         let mut command = project::command("/bin/bash");
         // What scripts know of the machine outside.
-        command.args(["-c", script]).cwd(self.path("project"));
+        command.args(["-c", script]).cwd(folder);
         command.env("HOME", self.path("home")).env("STAGE", self.folder.path());
         command.env("OUTER", std::process::id().to_string());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -100,12 +118,19 @@ impl Stage {
     }
 
     /// Runs a script in the project folder. It knows `$STAGE`, where home and project are, and `$OUTER`, us.
-    pub(super) async fn run(&self, script: &str) -> Ran {
+    pub(in crate::sandbox) async fn run(&self, script: &str) -> Ran {
         self.run_with(script, &SandboxNeeds::none()).await
     }
 
-    pub(super) async fn run_with(&self, script: &str, needs: &SandboxNeeds) -> Ran {
-        let mut enclosed = self.enclose(script, needs);
+    pub(in crate::sandbox) async fn run_with(&self, script: &str, needs: &SandboxNeeds) -> Ran {
+        Self::finish(self.enclose(script, needs)).await
+    }
+
+    pub(in crate::sandbox) async fn run_in(&self, folder: &Path, script: &str) -> Ran {
+        Self::finish(self.enclose_in(folder, script, &SandboxNeeds::none())).await
+    }
+
+    pub(in crate::sandbox) async fn finish(mut enclosed: Enclosed) -> Ran {
         let child = enclosed.spawn().unwrap();
         let output =
             tokio::time::timeout(Duration::from_secs(120), child.output(1 << 20)).await.unwrap().unwrap();
@@ -116,7 +141,7 @@ impl Stage {
     }
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+pub(in crate::sandbox) fn git(folder: &Path, arguments: &[&str]) {
     let status = std::process::Command::new("git").args(arguments).current_dir(folder).status().unwrap();
     assert!(status.success());
 }
