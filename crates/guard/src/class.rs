@@ -6,21 +6,14 @@ use crate::action::{Action, Change};
 use crate::files::Surroundings;
 use crate::finding::{Findings, Kind};
 use crate::hosts;
+use crate::judge::Judge;
 use crate::rules::Subject;
 
 /// Adds to `findings` all that the action does.
 pub(crate) fn action(action: &Action, around: &Surroundings, findings: &mut Findings) {
     match action {
-        Action::Shell { command, .. } => {
-            findings.add(
-                Kind::Ask,
-                "commands are not understood yet",
-                Subject::Command(vec![command.clone()]),
-            );
-        }
-        Action::Program { argv, .. } => {
-            findings.add(Kind::Ask, "programs are not understood yet", Subject::Command(argv.clone()));
-        }
+        Action::Shell { command, cwd } => Judge::new(around, cwd, findings).shell(command),
+        Action::Program { argv, cwd } => Judge::new(around, cwd, findings).program(argv),
         Action::Read { paths } => {
             for path in paths {
                 read(path, around, findings);
@@ -51,7 +44,10 @@ fn read(path: &Path, around: &Surroundings, findings: &mut Findings) {
         (Some(why), false) => findings.add(Kind::Block, format!("`{shown}` {why}"), subject),
         (Some(why), true) => findings.add(Kind::Ask, format!("`{shown}` {why}"), subject),
         (None, true) => findings.add(Kind::Look, "it reads inside the project", subject),
-        (None, false) if spot.public => findings.add(Kind::Look, "it reads what everybody may read", subject),
+        (None, false) if spot.public => {
+            findings.needs.reads.push(spot.target);
+            findings.add(Kind::Look, "it reads what everybody may read", subject);
+        }
         (None, false) => {
             findings.needs.reads.push(spot.target);
             findings.add(Kind::Peek, format!("`{shown}` is outside the project"), subject);

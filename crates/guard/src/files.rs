@@ -78,7 +78,7 @@ impl Surroundings {
         Spot {
             whole_project: self.roots.iter().any(|root| root.starts_with(&target)),
             later: later::later(&target, self.roots.main(), &self.user_home, inside),
-            public: !inside && secret.is_none() && is_public(&target),
+            public: !inside && secret.is_none() && is_public(&target, [self.roots.main(), &self.user_home]),
             secret,
             inside,
             target,
@@ -111,23 +111,11 @@ impl Surroundings {
 }
 
 /// Folders of the system that hold the same on every machine, and folders for scratch.
-fn is_public(target: &Path) -> bool {
-    const FOLDERS: [&str; 13] = [
-        "/usr",
-        "/bin",
-        "/sbin",
-        "/lib",
-        "/lib64",
-        "/opt",
-        "/tmp",
-        "/var/tmp",
-        "/nix/store",
-        "/dev/fd",
-        "/snap",
-        "/Library/Developer",
-        "/private/tmp",
-    ];
-    const FILES: [&str; 31] = [
+fn is_public(target: &Path, ours: [&Path; 2]) -> bool {
+    const FOLDERS: [&str; 8] =
+        ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store", "/Library/Developer"];
+    const SCRATCH: [&str; 3] = ["/tmp", "/var/tmp", "/private/tmp"];
+    const FILES: [&str; 32] = [
         "/",
         "/etc/os-release",
         "/etc/lsb-release",
@@ -158,8 +146,23 @@ fn is_public(target: &Path) -> bool {
         "/dev/tty",
         "/dev/urandom",
         "/dev/random",
-        "/proc/self/fd",
+        "/dev/fd",
+        "/dev/fd/63",
     ];
-    FILES.iter().any(|file| target == Path::new(file))
-        || FOLDERS.iter().any(|folder| target.starts_with(folder))
+    let in_scratch = SCRATCH.iter().any(|scratch| {
+        // Scratch that holds the project or the person's home is no scratch but their place.
+        let first = |path: &Path| {
+            path.strip_prefix(scratch)
+                .ok()
+                .and_then(|below| below.components().next().map(|part| part.as_os_str().to_owned()))
+        };
+        target.starts_with(scratch)
+            && (target == Path::new(scratch)
+                || ours.iter().all(|our| first(our).is_none() || first(our) != first(target)))
+    });
+    in_scratch
+        || FILES.iter().any(|file| target == Path::new(file))
+        || FOLDERS
+            .iter()
+            .any(|folder| target.starts_with(folder) && ours.iter().all(|our| !our.starts_with(folder)))
 }

@@ -16,7 +16,13 @@ mod files;
 mod finding;
 mod glob;
 mod hosts;
+mod judge;
+mod knowledge;
+mod powershell;
 mod rules;
+mod shell;
+#[cfg(test)]
+mod testing;
 
 mod sandbox;
 
@@ -25,8 +31,8 @@ pub use guard::{Guard, GuardOptions, fold_hook};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
 pub use sandbox::{
-    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, Sandbox, SandboxError, SandboxLevel, SandboxNeeds, SandboxPolicy,
-    Strength, Tampering, looks_secret,
+    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, Sandbox, SandboxError, SandboxLevel, SandboxNeeds,
+    SandboxPolicy, Strength, Tampering, looks_secret,
 };
 pub use settings::{GuardSettings, PERMISSIONS, PermissionsConfig, Temperament};
 pub use verdict::{Level, Needs, Ruling, Verdict};

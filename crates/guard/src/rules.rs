@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use parse::{Rule, RuleError};
 
-pub(crate) use matching::Subject;
+pub(crate) use matching::{Subject, program};
 
 /// What a rule does with what it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
