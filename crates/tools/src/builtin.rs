@@ -8,6 +8,14 @@ use crate::Tool;
 
 mod ask_user;
 mod call_tool;
+mod git_blame;
+mod git_branch;
+mod git_checkout;
+mod git_commit;
+mod git_diff;
+mod git_log;
+mod git_show;
+mod git_status;
 mod job_kill;
 mod job_list;
 mod job_output;
@@ -17,6 +25,7 @@ mod shell;
 mod task;
 mod todo;
 mod tool_search;
+mod verify;
 
 pub use tool_search::describe_found;
 
@@ -25,9 +34,18 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(read::Read),
     || Arc::new(list_dir::ListDir),
     || Arc::new(shell::Shell),
+    || Arc::new(verify::Verify),
     || Arc::new(job_output::JobOutput),
     || Arc::new(job_kill::JobKill),
     || Arc::new(job_list::JobList),
+    || Arc::new(git_status::GitStatus),
+    || Arc::new(git_diff::GitDiff),
+    || Arc::new(git_log::GitLog),
+    || Arc::new(git_show::GitShow),
+    || Arc::new(git_blame::GitBlame),
+    || Arc::new(git_branch::GitBranch),
+    || Arc::new(git_commit::GitCommit),
+    || Arc::new(git_checkout::GitCheckout),
     || Arc::new(todo::Todo),
     || Arc::new(ask_user::AskUser),
     || Arc::new(task::Task),

@@ -9,6 +9,7 @@
 
 mod builtin;
 mod desk;
+mod git;
 mod run;
 mod schema;
 mod search;
@@ -18,7 +19,7 @@ mod toolbox;
 
 pub use builtin::describe_found;
 pub use desk::{Desk, Errand, PersonQuestion};
-pub use run::job_news;
+pub use run::{Counts, Evidence, evidence, job_news};
 pub use schema::{Misfit, check};
 pub use state::ToolState;
 pub use tool::{Group, Picture, Tool, ToolContext, ToolError, ToolOutput};

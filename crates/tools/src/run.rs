@@ -2,11 +2,20 @@
 
 mod bounded;
 mod capture;
+mod checks;
 mod clean;
 mod drive;
+mod evidence;
 mod jobs;
 mod spool;
+mod tally;
 
-pub(crate) use drive::{Ended, run, say_exit};
+pub(crate) use bounded::Bounded;
+pub(crate) use capture::Capture;
+pub(crate) use checks::{Check, CheckKind, detect};
+pub(crate) use drive::{Ended, collect, run, say_exit};
+pub(crate) use evidence::Ledger;
+pub use evidence::{Evidence, evidence};
 pub use jobs::job_news;
 pub(crate) use jobs::{JobId, Jobs, shorten};
+pub use tally::Counts;

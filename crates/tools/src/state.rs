@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Instant;
 
 use project::Stamp;
 
@@ -10,6 +11,7 @@ use project::Stamp;
 #[derive(Default)]
 pub struct ToolState {
     seen: Mutex<HashMap<PathBuf, Stamp>>,
+    last_edit: Mutex<Option<Instant>>,
     /// Whatever else a family of tools keeps, by type: jobs, language servers, a browser.
     extras: Mutex<HashMap<std::any::TypeId, std::sync::Arc<dyn std::any::Any + Send + Sync>>>,
 }
@@ -25,6 +27,18 @@ impl ToolState {
     /// How the model saw the file last.
     pub fn seen(&self, path: &Path) -> Option<Stamp> {
         self.seen.lock().ok()?.get(path).copied()
+    }
+
+    /// A file was changed just now: what was found out before tells less from here on.
+    pub fn edited(&self) {
+        if let Ok(mut last) = self.last_edit.lock() {
+            *last = Some(Instant::now());
+        }
+    }
+
+    /// When a file was changed last, by a call that said so.
+    pub fn last_edit(&self) -> Option<Instant> {
+        *self.last_edit.lock().ok()?
     }
 
     /// What a family of tools keeps for the session, made when first asked for.

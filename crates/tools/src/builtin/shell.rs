@@ -13,7 +13,7 @@ use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::run::{Ended, Jobs, job_news, run, say_exit, shorten};
+use crate::run::{Capture, Ended, Jobs, job_news, run, say_exit, shorten};
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
 
 const DEFAULT_SECONDS: u64 = 120;
@@ -115,7 +115,8 @@ impl Tool for Shell {
 
         let seconds = input.timeout.unwrap_or(DEFAULT_SECONDS).clamp(1, MAX_SECONDS);
         let limit = Duration::from_secs(seconds);
-        let (ended, capture) = run(context, task, input.stdin.as_deref(), limit).await?;
+        let capture = Capture::new(&context.call, context.desk.as_ref());
+        let (ended, capture) = run(context, task, input.stdin.as_deref(), limit, capture).await?;
         let mut text = capture.text();
         if text.is_empty() {
             text.push_str("(no output)");

@@ -5,6 +5,7 @@ use protocol::CallId;
 use super::bounded::Bounded;
 use super::clean::Cleaner;
 use super::spool::{MAX_SPOOL, Spool};
+use super::tally::Tally;
 use crate::Desk;
 
 /// What the model sees of each end of a long output.
@@ -13,30 +14,46 @@ const SHOWN: usize = 12 * 1024;
 const LIVE: usize = 2 * 1024;
 
 pub(crate) struct Capture {
-    handle: CallId,
+    handle: String,
     cleaner: Cleaner,
     bounded: Bounded,
     spool: Spool,
+    /// Counts tests on the way, if somebody wants to know.
+    tally: Option<Tally>,
 }
 
 impl Capture {
     pub(crate) fn new(call: &CallId, desk: &dyn Desk) -> Self {
+        Self::named(call.as_str(), SHOWN, desk)
+    }
+
+    /// Of one of several programs of a call. `shown` is for each end.
+    pub(crate) fn named(handle: &str, shown: usize, desk: &dyn Desk) -> Self {
         Self {
-            handle: call.clone(),
+            handle: handle.to_owned(),
             cleaner: Cleaner::default(),
-            bounded: Bounded::new(SHOWN),
-            spool: Spool::new(&desk.outputs(), call.as_str()),
+            bounded: Bounded::new(shown),
+            spool: Spool::new(&desk.outputs(), handle),
+            tally: None,
         }
     }
 
+    pub(crate) fn counting(self) -> Self {
+        Self { tally: Some(Tally::default()), ..self }
+    }
+
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.tally.as_ref()
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        let Self { cleaner, bounded, spool, .. } = self;
-        cleaner.push(bytes, |text| keep(bounded, spool, text));
+        let Self { cleaner, bounded, spool, tally, .. } = self;
+        cleaner.push(bytes, |text| keep(bounded, spool, tally, text));
     }
 
     pub(crate) fn finish(&mut self) {
-        let Self { cleaner, bounded, spool, .. } = self;
-        cleaner.finish(|text| keep(bounded, spool, text));
+        let Self { cleaner, bounded, spool, tally, .. } = self;
+        cleaner.finish(|text| keep(bounded, spool, tally, text));
     }
 
     /// All of it, or both ends and where the rest is.
@@ -90,7 +107,10 @@ impl Capture {
 }
 
 /// The file begins only when memory no longer holds all of it; most output never needs one.
-fn keep(bounded: &mut Bounded, spool: &mut Spool, text: &[u8]) {
+fn keep(bounded: &mut Bounded, spool: &mut Spool, tally: &mut Option<Tally>, text: &[u8]) {
+    if let Some(tally) = tally {
+        tally.push(text);
+    }
     if bounded.is_cut() {
         spool.push(text);
     } else if bounded.would_be_cut(text.len()) {

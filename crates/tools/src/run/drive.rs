@@ -23,12 +23,6 @@ pub(crate) enum Ended {
     OutOfTime,
 }
 
-impl Ended {
-    pub(crate) fn is_success(self) -> bool {
-        self == Self::Itself(Exit::Code(0))
-    }
-}
-
 /// `exit code 1`, for model and person alike.
 pub(crate) fn say_exit(exit: Exit) -> String {
     match exit {
@@ -44,6 +38,7 @@ pub(crate) async fn run(
     task: Task,
     stdin: Option<&str>,
     limit: Duration,
+    mut capture: Capture,
 ) -> Result<(Ended, Capture), ToolError> {
     let started = Instant::now();
     let mut running = context.host.start(task).await?;
@@ -52,7 +47,6 @@ pub(crate) async fn run(
         running.write(stdin.as_bytes()).await;
         running.close_input();
     }
-    let mut capture = Capture::new(&context.call, context.desk.as_ref());
     let mut shown = started;
     let mut has_news = false;
     let ended = loop {

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod folder;
+mod git;
 mod mind;
 mod reading;
 mod running;
+mod verifying;
