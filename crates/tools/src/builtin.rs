@@ -6,8 +6,16 @@ use serde_json::Value;
 
 use crate::Tool;
 
+mod apply_patch;
 mod ask_user;
+mod batch;
 mod call_tool;
+mod copy;
+mod delete;
+mod edit;
+mod find_file;
+mod glob;
+mod grep;
 mod git_blame;
 mod git_branch;
 mod git_checkout;
@@ -20,11 +28,17 @@ mod job_kill;
 mod job_list;
 mod job_output;
 mod list_dir;
+mod mkdir;
+mod move_file;
 mod read;
+mod replace;
 mod shell;
+mod stat;
 mod task;
 mod todo;
 mod tool_search;
+mod tree;
+mod write;
 mod verify;
 
 pub use tool_search::describe_found;
@@ -32,7 +46,21 @@ pub use tool_search::describe_found;
 /// Every built-in tool, in the order in which models are told of them.
 pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(read::Read),
+    || Arc::new(write::Write),
+    || Arc::new(edit::Edit),
+    || Arc::new(apply_patch::ApplyPatch),
     || Arc::new(list_dir::ListDir),
+    || Arc::new(glob::Glob),
+    || Arc::new(grep::Grep),
+    || Arc::new(tree::Tree),
+    || Arc::new(stat::Stat),
+    || Arc::new(mkdir::Mkdir),
+    || Arc::new(copy::Copy),
+    || Arc::new(move_file::Move),
+    || Arc::new(delete::Delete),
+    || Arc::new(replace::Replace),
+    || Arc::new(batch::Batch),
+    || Arc::new(find_file::FindFile),
     || Arc::new(shell::Shell),
     || Arc::new(verify::Verify),
     || Arc::new(job_output::JobOutput),

@@ -8,14 +8,25 @@
 //! To add one: a file in `builtin/` and its line in `builtin::ALL`.
 
 mod builtin;
+mod changes;
 mod desk;
+mod edit;
 mod git;
+mod grep;
+mod page;
+mod patch;
+mod paths;
+mod picture;
+mod replace;
+mod report;
 mod run;
 mod schema;
 mod search;
 mod state;
+mod text;
 mod tool;
 mod toolbox;
+mod walk;
 
 pub use builtin::describe_found;
 pub use desk::{Desk, Errand, PersonQuestion};

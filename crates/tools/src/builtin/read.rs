@@ -1,52 +1,54 @@
-//! `read`: lines of a text file, numbered.
-
-use std::path::Path;
+//! `read`: lines of text files, numbered; pictures as pictures.
 
 use async_trait::async_trait;
-use project::{ByteRange, Host};
+use guard::Action;
 use protocol::{FileRead, Location, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{need_to_see, path_argument};
-use crate::{Need, Tool, ToolContext, ToolError, ToolOutput};
+use crate::changes::canonical;
+use crate::page::{Page, Source, Wanted, first_block, spooled};
+use crate::paths::{self, OneOrMany, expand};
+use crate::picture;
+use crate::report::one_line;
+use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
 
-const DEFAULT_LINES: u64 = 2000;
+const DEFAULT_LINES: usize = 2000;
 /// What one call may answer, so that a long file does not fill the window; the rest is a call away.
 const MAX_BYTES: usize = 48 * 1024;
-/// A line longer than this is cut: minified code helps nobody.
-const MAX_LINE: usize = 2000;
-const BLOCK: usize = 64 * 1024;
+const MAX_FILES: usize = 50;
+/// In front of the name of an output that was put aside.
+const OUTPUT: &str = "output:";
 
 pub(crate) struct Read;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    path: String,
+    path: OneOrMany,
     #[serde(default)]
-    offset: Option<u64>,
+    offset: Option<i64>,
     #[serde(default)]
-    limit: Option<u64>,
+    limit: Option<usize>,
 }
 
 #[async_trait]
 impl Tool for Read {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "read"
     }
 
-    fn description(&self) -> &'static str {
-        "Read a text file. Answers numbered lines. Long files come in parts: go on with `offset`."
+    fn description(&self) -> &str {
+        "Read files as numbered lines, or pictures. Long files come in parts: go on with `offset`."
     }
 
     fn schema(&self) -> Value {
         json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "relative to the project, or absolute"},
-                "offset": {"type": "integer", "minimum": 1, "description": "first line, from 1"},
-                "limit": {"type": "integer", "minimum": 1, "description": "how many lines, 2000 if absent"}
+                "path": paths::schema("file, or list of files and globs; `output:…` for output that was cut"),
+                "offset": {"type": "integer", "description": "first line; -20: the last 20"},
+                "limit": {"type": "integer", "minimum": 1, "description": "lines, 2000 if absent"}
             },
             "required": ["path"],
             "additionalProperties": false
@@ -57,120 +59,120 @@ impl Tool for Read {
         ToolKind::Read
     }
 
+    fn group(&self) -> Group {
+        Group::Files
+    }
+
+    fn is_core(&self) -> bool {
+        true
+    }
+
     fn title(&self, input: &Value) -> String {
-        format!("read {}", path_argument(input))
+        format!("read {}", paths::titled(input, "path"))
     }
 
     fn locations(&self, input: &Value) -> Vec<Location> {
         let line = input.get("offset").and_then(Value::as_u64).and_then(|line| u32::try_from(line).ok());
-        vec![Location { path: path_argument(input).to_owned(), line }]
+        let paths = paths::argument(input, "path").into_iter().filter(|path| !path.starts_with(OUTPUT));
+        paths.map(|path| Location { path, line }).collect()
     }
 
-    fn need(&self, input: &Value, context: &ToolContext) -> Need {
-        need_to_see(path_argument(input), context)
+    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
+        let mut paths = paths::argument(input, "path");
+        paths.retain(|path| !path.starts_with(OUTPUT));
+        if paths.is_empty() { vec![Action::Inward] } else { paths::look(context, &paths) }
     }
 
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let path = context.cwd.join(&input.path);
-        let first = input.offset.unwrap_or(1).max(1);
-        let wanted = input.limit.unwrap_or(DEFAULT_LINES).clamp(1, DEFAULT_LINES);
-        let page = Page::read(context.host.as_ref(), &path, first, wanted).await?;
-        page.into_output(input.path, first)
+        let files = expand(context, input.path.as_slice(), MAX_FILES).await?;
+        let first = input.offset.filter(|offset| *offset != 0).unwrap_or(1);
+        let lines = input.limit.unwrap_or(DEFAULT_LINES).clamp(1, DEFAULT_LINES);
+        if let ([path], 0) = (files.paths.as_slice(), files.more) {
+            return read(context, path, Wanted { first, lines, bytes: MAX_BYTES }).await;
+        }
+        let mut all = ToolOutput::default();
+        let (mut done, mut failed) = (0, 0);
+        for path in &files.paths {
+            let Some(bytes) = MAX_BYTES.checked_sub(all.text.len()).filter(|room| *room > 0) else { break };
+            done += 1;
+            all.text.push_str(&format!("==> {} <==\n", one_line(path)));
+            match read(context, path, Wanted { first, lines, bytes }).await {
+                Ok(one) => {
+                    all.text.push_str(&one.text);
+                    all.images.extend(one.images);
+                    all.read.extend(one.read);
+                }
+                // One that can not be read does not take the others with it.
+                Err(error) => {
+                    failed += 1;
+                    all.text.push_str(&format!("error: {error}\n"));
+                }
+            }
+        }
+        if done == failed {
+            return Err(ToolError(all.text));
+        }
+        let left = files.paths.len() - done + files.more;
+        if left > 0 {
+            let names: Vec<String> = files.paths[done..].iter().take(20).map(|path| one_line(path)).collect();
+            all.text.push_str(&format!("… {left} more files were not read: {}\n", names.join(", ")));
+        }
+        all.summary = format!("{} files", done - failed);
+        Ok(all)
     }
 }
 
-/// Some lines of a file, and what is known of the rest.
-struct Page {
-    text: String,
-    lines: u64,
-    /// Lines before the page, when the file ended there.
-    skipped: u64,
-    more: bool,
-    total_bytes: u64,
+async fn read(context: &ToolContext, path: &str, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+    let source = match path.strip_prefix(OUTPUT) {
+        Some(name) => Source::Spooled(spooled(context, name)?),
+        None => Source::File(context.path(path)),
+    };
+    let start = source.read(context, first_block()).await?;
+    let total = start.total_len;
+    if let Some(media_type) = picture::media_type(&start.bytes) {
+        let picture = picture::load(context, &source, media_type, total).await;
+        let picture = picture.map_err(|error| ToolError(format!("`{path}`: {error}")))?;
+        let text = format!("{media_type}, {total} bytes: see the picture\n");
+        let read = vec![FileRead { path: path.to_owned(), bytes: total, call: None }];
+        return Ok(ToolOutput { images: vec![picture], read, ..ToolOutput::new(text, media_type) });
+    }
+    if start.bytes.starts_with(b"%PDF-") {
+        let hint = "its text comes with `pdftotext FILE -` in the shell, where that is installed";
+        return Err(ToolError(format!("`{path}` is a PDF ({total} bytes); {hint}")));
+    }
+    let page = Page::read(context, &source, start, wanted).await;
+    let page = page.map_err(|error| ToolError(format!("`{path}`: {error}")))?;
+    if let (Source::File(_), Some(stamp), Ok(place)) = (&source, page.stamp, canonical(context, path)) {
+        context.state.saw(&place, stamp);
+    }
+    told(path, page)
 }
 
-impl Page {
-    /// Reads block by block, so that the end of a file of any size is reached in bounded memory.
-    async fn read(host: &dyn Host, path: &Path, first: u64, wanted: u64) -> Result<Self, ToolError> {
-        let mut page = Page { text: String::new(), lines: 0, skipped: 0, more: false, total_bytes: 0 };
-        let mut line = Vec::new();
-        let mut offset = 0;
-        loop {
-            let range = ByteRange { offset, limit: BLOCK };
-            let block = host.read(path, range).await.map_err(|error| ToolError(error.to_string()))?;
-            page.total_bytes = block.total_len;
-            if offset == 0 && block.bytes.iter().take(8192).any(|byte| *byte == 0) {
-                return Err(ToolError(format!(
-                    "`{}` is a binary file ({} bytes)",
-                    path.display(),
-                    block.total_len
-                )));
-            }
-            if block.bytes.is_empty() {
-                break;
-            }
-            offset += block.bytes.len() as u64;
-            for piece in block.bytes.split_inclusive(|byte| *byte == b'\n') {
-                // Only as much of a line is kept as will be shown.
-                let room = (MAX_LINE * 4 + 8).saturating_sub(line.len());
-                line.extend_from_slice(&piece[..piece.len().min(room)]);
-                if !piece.ends_with(b"\n") {
-                    continue;
-                }
-                if page.add(&line, first, wanted) {
-                    return Ok(page);
-                }
-                line.clear();
-            }
+fn told(path: &str, mut page: Page) -> Result<ToolOutput, ToolError> {
+    let last = page.first + page.lines.saturating_sub(1);
+    let summary = match (page.lines, page.total) {
+        (0, Some(total)) if total > 0 => {
+            return Err(ToolError(format!("`{path}` has only {total} lines")));
         }
-        if !line.is_empty() {
-            page.add(&line, first, wanted);
+        (0, _) if page.first > 1 => return Err(ToolError(format!("`{path}` has only 0 lines"))),
+        (0, _) => {
+            page.text.push_str("(the file is empty)\n");
+            "empty".to_owned()
         }
-        Ok(page)
+        (1, _) if page.first == 1 => "1 line".to_owned(),
+        _ => format!("lines {}-{last}", page.first),
+    };
+    if page.total.is_none() {
+        page.text.push_str(&format!("… more: go on with offset {}\n", last + 1));
     }
-
-    /// Takes one line; true when the page is full and there is more.
-    fn add(&mut self, line: &[u8], first: u64, wanted: u64) -> bool {
-        if self.skipped + 1 < first {
-            self.skipped += 1;
-            return false;
-        }
-        if self.lines == wanted || self.text.len() >= MAX_BYTES {
-            self.more = true;
-            return true;
-        }
-        let line = String::from_utf8_lossy(line);
-        let line = line.trim_end_matches(['\n', '\r']);
-        let number = first + self.lines;
-        let mut shown = line.chars();
-        self.text.push_str(&format!("{number}\t"));
-        self.text.extend(shown.by_ref().take(MAX_LINE));
-        if shown.next().is_some() {
-            self.text.push_str(" …[line cut]");
-        }
-        self.text.push('\n');
-        self.lines += 1;
-        false
+    if page.stamp.is_none() {
+        page.text.push_str("(the file changed while it was read)\n");
     }
-
-    fn into_output(mut self, path: String, first: u64) -> Result<ToolOutput, ToolError> {
-        if self.lines == 0 && first > 1 {
-            return Err(ToolError(format!("`{path}` has only {} lines", self.skipped)));
-        }
-        let last = first + self.lines.saturating_sub(1);
-        let summary = match self.lines {
-            0 => "empty".to_owned(),
-            1 if first == 1 => "1 line".to_owned(),
-            _ => format!("lines {first}-{last}"),
-        };
-        if self.lines == 0 {
-            self.text.push_str("(the file is empty)\n");
-        }
-        if self.more {
-            self.text.push_str(&format!("… more: go on with offset {}\n", last + 1));
-        }
-        let read = vec![FileRead { path, bytes: self.total_bytes, call: None }];
-        Ok(ToolOutput { text: self.text, summary, read })
-    }
+    let read = if path.starts_with(OUTPUT) {
+        vec![]
+    } else {
+        vec![FileRead { path: path.to_owned(), bytes: page.bytes, call: None }]
+    };
+    Ok(ToolOutput { read, ..ToolOutput::new(page.text, summary) })
 }

@@ -7,3 +7,5 @@ mod mind;
 mod reading;
 mod running;
 mod verifying;
+mod searching;
+mod writing;
