@@ -24,23 +24,37 @@ mod git_diff;
 mod git_log;
 mod git_show;
 mod git_status;
+mod instrument;
 mod job_kill;
 mod job_list;
 mod job_output;
 mod list_dir;
+mod load_skill;
+mod memory_read;
+mod memory_write;
 mod mkdir;
 mod move_file;
+mod note;
+mod plan;
+mod pr_create;
+mod pr_review;
 mod read;
 mod replace;
 mod shell;
 mod stat;
+mod suggest_actions;
+mod tail;
 mod task;
+mod think;
 mod todo;
 mod tool_search;
 mod tree;
-mod write;
+mod uninstrument;
 mod verify;
+mod wait;
+mod write;
 
+pub use note::notes;
 pub use tool_search::describe_found;
 
 /// Every built-in tool, in the order in which models are told of them.
@@ -74,9 +88,22 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(git_branch::GitBranch),
     || Arc::new(git_commit::GitCommit),
     || Arc::new(git_checkout::GitCheckout),
+    || Arc::new(pr_create::PrCreate),
+    || Arc::new(pr_review::PrReview),
     || Arc::new(todo::Todo),
     || Arc::new(ask_user::AskUser),
     || Arc::new(task::Task),
+    || Arc::new(think::Think),
+    || Arc::new(note::Note),
+    || Arc::new(plan::Plan),
+    || Arc::new(memory_read::MemoryRead),
+    || Arc::new(memory_write::MemoryWrite),
+    || Arc::new(load_skill::LoadSkill),
+    || Arc::new(tail::Tail),
+    || Arc::new(wait::Wait),
+    || Arc::new(suggest_actions::SuggestActions),
+    || Arc::new(instrument::Instrument),
+    || Arc::new(uninstrument::Uninstrument),
     || Arc::new(tool_search::ToolSearch),
     || Arc::new(call_tool::CallTool),
 ];

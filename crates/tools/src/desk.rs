@@ -31,6 +31,11 @@ pub trait Desk: Send + Sync {
 
     /// The full text of a skill.
     async fn skill(&self, name: &str) -> Result<String, ToolError>;
+
+    /// The person's own folder for what is to be remembered of this project; None where nothing is remembered.
+    fn memory(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// Something to ask the person.

@@ -17,5 +17,5 @@ pub(crate) use drive::{Ended, collect, run, say_exit};
 pub(crate) use evidence::Ledger;
 pub use evidence::{Evidence, evidence};
 pub use jobs::job_news;
-pub(crate) use jobs::{JobId, Jobs, shorten};
+pub(crate) use jobs::{Job, JobId, Jobs, shorten};
 pub use tally::Counts;

@@ -121,4 +121,8 @@ impl Desk for Notebook {
     async fn skill(&self, name: &str) -> Result<String, ToolError> {
         Err(ToolError(format!("there is no skill `{name}`")))
     }
+
+    fn memory(&self) -> Option<PathBuf> {
+        Some(self.outputs.path().join("memory"))
+    }
 }

@@ -1,6 +1,7 @@
 //! The tools on a real folder, with everything in it that a folder can hold.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod debugging;
 mod folder;
 mod git;
 mod mind;
