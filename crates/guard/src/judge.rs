@@ -56,6 +56,10 @@ pub(crate) struct Judge<'a> {
     steps: usize,
     /// It may not come to what is being looked at.
     uncertain: usize,
+    /// A substitution brings in what was downloaded or decoded.
+    hidden: Option<&'static str>,
+    /// Files that the command itself wrote.
+    written: Vec<String>,
 }
 
 /// A program about to run.
@@ -115,6 +119,8 @@ impl<'a> Judge<'a> {
             depth: 0,
             steps: 0,
             uncertain: 0,
+            hidden: None,
+            written: Vec::new(),
         }
     }
 
@@ -168,12 +174,12 @@ impl<'a> Judge<'a> {
         if self.depth > MAX_DEPTH || text.len() > MAX_LENGTH {
             self.findings.add(Kind::Block, "scripts call scripts too deeply to follow", Subject::Extra);
         } else {
-            if text.contains(UNKNOWN) {
-                self.findings.add(
-                    Kind::Ask,
-                    "a part of what it runs can not be known before",
-                    Subject::Extra,
-                );
+            match self.hidden.filter(|_| text.contains(UNKNOWN)) {
+                Some(how) => self.extra(Kind::Block, format!("it runs what was {how}, unseen")),
+                None if text.contains(UNKNOWN) => {
+                    self.extra(Kind::Ask, "a part of what it runs can not be known before")
+                }
+                None => {}
             }
             match shell::parse(text) {
                 Ok(script) => {
@@ -338,13 +344,23 @@ impl<'a> Judge<'a> {
     fn inner(&mut self, script: &Script) {
         let variables = self.variables.clone();
         // A number in it would be one that only a variable can be.
-        self.maybe(&script.commands, &Flow::Nothing);
+        if let Flow::Hidden(how) = self.maybe(&script.commands, &Flow::Nothing) {
+            self.hidden = Some(how);
+        }
         self.variables = variables;
     }
 
     /// Adds what was found about a program.
     fn add(&mut self, kind: Kind, because: impl Into<String>, call: &Call<'_>) {
         self.findings.add(kind, because, Subject::Command(call.argv.clone()));
+    }
+
+    /// A script that is run by its name: if the command wrote it first, nobody has seen it.
+    fn runs_file(&mut self, text: &str, call: &Call<'_>) {
+        let name = text.strip_prefix("./").unwrap_or(text);
+        if self.written.iter().any(|written| written == name) {
+            self.add(Kind::Block, "it runs what it has just written or downloaded", call);
+        }
     }
 
     fn extra(&mut self, kind: Kind, because: impl Into<String>) {

@@ -51,6 +51,9 @@ struct Row {
     reads: Vec<String>,
     #[serde(default)]
     writes: Vec<String>,
+    /// Flags are whole words with one dash: `-run` is not `-r -u -n`.
+    #[serde(default)]
+    dash: bool,
     /// Flags that bring the script, so that the first argument is none.
     #[serde(default)]
     scripts: Vec<String>,
@@ -94,6 +97,7 @@ pub(crate) struct Known {
     reads: Vec<String>,
     writes: Vec<String>,
     scripts: Vec<String>,
+    dash: bool,
     lines: Vec<Line>,
 }
 
@@ -141,10 +145,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Known> {
 
 /// Whether a program is one that destroys, wherever it lies.
 pub(crate) fn is_grave(name: &str) -> bool {
-    const GRAVE: [&str; 27] = [
-        "rm", "rmdir", "unlink", "shred", "dd", "mv", "cp", "chmod", "chown", "find", "git", "sudo", "su",
-        "curl", "wget", "nc", "ncat", "tar", "python", "python3", "perl", "ruby", "node", "env", "xargs",
-        "busybox", "tee",
+    const GRAVE: [&str; 29] = [
+        "rm", "rmdir", "unlink", "shred", "dd", "mv", "cp", "chmod", "chown", "find", "rimraf", "del-cli",
+        "git", "sudo", "su", "curl", "wget", "nc", "ncat", "tar", "python", "python3", "perl", "ruby",
+        "node", "env", "xargs", "busybox", "tee",
     ];
     GRAVE.contains(&name)
         || name.starts_with("mkfs")
@@ -221,6 +225,7 @@ impl Known {
             reads: row.reads.clone(),
             writes: row.writes.clone(),
             scripts: row.scripts.clone(),
+            dash: row.dash,
             lines,
         }
     }
@@ -243,6 +248,10 @@ impl Known {
             }
             if only_operands || !text.starts_with('-') || text == "-" {
                 operands.push(text);
+                if only_operands && text.starts_with('-') && self.is_tool() {
+                    // What a tool passes on to another: `cargo fmt -- --check`.
+                    flags.push(text);
+                }
                 continue;
             }
             if text == "--" {
@@ -265,7 +274,9 @@ impl Known {
         for line in &self.lines {
             let flagged = !line.flags.is_empty();
             if flagged
-                && !flags.iter().any(|flag| line.flags.iter().any(|known| same_flag(known, flag, line.kind)))
+                && !flags
+                    .iter()
+                    .any(|flag| line.flags.iter().any(|known| same_flag(known, flag, line.kind, self.dash)))
             {
                 continue;
             }
@@ -297,7 +308,12 @@ impl Known {
         }
         // A flag that is not known may take the next word, and then another word is the subcommand.
         let by_flag = best.is_some_and(|(words, flagged, ..)| words == 0 && flagged);
-        if odd && kind < Kind::Ask && !by_flag && !(operands.is_empty() && best.is_some()) {
+        if odd
+            && kind < Kind::Ask
+            && self.default >= Kind::Ask
+            && !by_flag
+            && !(operands.is_empty() && best.is_some())
+        {
             (kind, because) = (Kind::Ask, "a flag before its subcommand is not known");
         }
         let open = args.iter().any(|arg| arg.unknown() && arg.may_split && !arg.listed);
@@ -410,7 +426,7 @@ impl Line {
 }
 
 /// Whether an argument is this flag: alone, with a value, in a cluster, or shortened where that makes things graver.
-fn same_flag(known: &str, given: &str, kind: Kind) -> bool {
+fn same_flag(known: &str, given: &str, kind: Kind, dash: bool) -> bool {
     let name = given.split('=').next().unwrap_or(given);
     if name == known || given == known {
         return true;
@@ -420,7 +436,8 @@ fn same_flag(known: &str, given: &str, kind: Kind) -> bool {
     }
     let is_letter = known.len() == 2 && !known.starts_with("--");
     if is_letter {
-        return given.len() > 2
+        return !dash
+            && given.len() > 2
             && !given.starts_with("--")
             && given[1..].chars().take_while(char::is_ascii_alphabetic).any(|c| known.ends_with(c));
     }

@@ -11,6 +11,7 @@ mod guard;
 mod settings;
 
 mod class;
+mod corpus;
 mod decide;
 mod files;
 mod finding;
@@ -27,6 +28,7 @@ mod testing;
 mod sandbox;
 
 pub use action::{Action, Change};
+pub use corpus::{Label, Matrix, corpus};
 pub use guard::{Guard, GuardOptions, fold_hook};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};

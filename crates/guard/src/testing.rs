@@ -28,6 +28,16 @@ pub(crate) fn world() -> World {
 }
 
 impl World {
+    pub(crate) fn guard(&self, settings: crate::GuardSettings) -> crate::Guard {
+        crate::Guard::new(crate::GuardOptions {
+            settings,
+            roots: Roots::new([&self.root]).unwrap(),
+            home: None,
+            user_home: self.around.user_home().to_owned(),
+            session: None,
+        })
+    }
+
     pub(crate) fn classed(&self, command: &str) -> Findings {
         let mut findings = Findings::default();
         Judge::new(&self.around, &self.root, &mut findings).shell(command);

@@ -161,6 +161,21 @@ impl Judge<'_> {
                 self.code(&text[flag.len()..]);
             } else if !text.starts_with('-') && at == 0 {
                 self.reads(arg);
+                self.runs_file(text, call);
+                if text.starts_with("/dev/fd/") || text == "/dev/stdin" {
+                    self.add(Kind::Block, "it runs what another command prints", call);
+                }
+                let script = text.rsplit('/').next().unwrap_or(text);
+                if crate::knowledge::find(script).is_some() {
+                    // `php artisan …`, `python manage.py …`
+                    let inner = Call {
+                        name: script,
+                        args: &call.args[1..],
+                        argv: call.argv.clone(),
+                        input: call.input,
+                    };
+                    self.from_table(&inner);
+                }
             }
         }
         if name == "perl"

@@ -1,6 +1,6 @@
 //! Containers: what is run inside, and what of this machine is handed in.
 
-use super::wrappers::{command_at, join};
+use super::wrappers::command_at;
 use super::{Call, Flow, Judge};
 use crate::finding::Kind;
 use crate::shell::Arg;
@@ -59,7 +59,7 @@ impl Judge<'_> {
         match call.name {
             "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => self.docker(call),
             "kubectl" | "oc" | "k" | "k3s" => self.kubectl(call),
-            "lxc" | "incus" | "vagrant" | "multipass" | "limactl" => {
+            "ansible" | "lxc" | "incus" | "vagrant" | "multipass" | "limactl" => {
                 self.add(Kind::Ask, "it acts on other machines", call);
                 call.args.iter().for_each(|arg| self.maybe_script(&arg.text));
                 Some(Flow::Data)
@@ -95,13 +95,13 @@ impl Judge<'_> {
                 self.handed_in(call, rest);
                 self.add(Kind::Ask, "it runs a container", call);
                 let start = command_at(rest, &DOCKER_VALUES, 1);
-                self.maybe_script(&join(&rest[start..]));
+                self.maybe_run(&rest[start..]);
             }
             "exec" => {
                 self.handed_in(call, rest);
                 self.add(Kind::Ask, "it runs a command in a container", call);
                 let start = command_at(rest, &DOCKER_VALUES, 1);
-                self.maybe_script(&join(&rest[start..]));
+                self.maybe_run(&rest[start..]);
             }
             "cp" => {
                 rest.iter().filter(|arg| !arg.text.contains(':')).for_each(|arg| self.reads(arg));
@@ -179,7 +179,7 @@ impl Judge<'_> {
         if let Some(at) = words.iter().position(|word| *word == "exec" || *word == "run") {
             let behind = words.iter().position(|word| *word == "--").map_or(at + 1, |dashes| dashes + 1);
             self.add(Kind::Ask, "it runs a command in a cluster", call);
-            self.maybe_script(&words[behind.min(words.len())..].join(" "));
+            self.maybe_run(&call.args[behind.min(words.len())..]);
             return Some(Flow::Data);
         }
         let secret = words.iter().any(|word| {

@@ -114,8 +114,10 @@ impl Judge<'_> {
             return (Kind::Block, format!("`{shown}` holds the history of the project"));
         }
         if !spot.inside {
-            let scratch =
-                spot.target.starts_with("/tmp") && spot.target.components().count() > 2 && !arg.glob;
+            let scratch = spot.public
+                && spot.target.starts_with("/tmp")
+                && spot.target.components().count() > 2
+                && !arg.glob;
             return (grave(!scratch), format!("it deletes `{shown}`, which is outside the project"));
         }
         if !arg.glob {

@@ -72,7 +72,11 @@ impl Judge<'_> {
                     }
                     at += 2;
                 }
-                "-C" | "--git-dir" | "--work-tree" | "--exec-path" | "--namespace" => {
+                "--exec-path" => {
+                    self.add(Kind::Block, "it is told where git's own programs are", call);
+                    at += 2;
+                }
+                "-C" | "--git-dir" | "--work-tree" | "--namespace" => {
                     if let Some(folder) = args.get(at + 1) {
                         self.git_place(folder, call);
                     }
@@ -83,6 +87,9 @@ impl Judge<'_> {
                     || text.starts_with("--exec-path=") =>
                 {
                     let folder = text.split_once('=').map_or("", |(_, folder)| folder);
+                    if text.starts_with("--exec-path") {
+                        self.add(Kind::Block, "it is told where git's own programs are", call);
+                    }
                     self.git_place(&Arg::plain(folder), call);
                     at += 1;
                 }

@@ -163,6 +163,7 @@ impl Judge<'_> {
                 Value::Written if value.text == "-" => to_stdout = true,
                 Value::Written => {
                     to_stdout = false;
+                    self.written.push(value.text.strip_prefix("./").unwrap_or(&value.text).to_owned());
                     self.writes(&value, "saves");
                     if !super::redirects::is_sink(&value.text) {
                         self.add(Kind::Ask, "it saves what it downloads", call);
@@ -180,7 +181,11 @@ impl Judge<'_> {
                             .map(|file| file.split(';').next().unwrap_or(file).to_owned()),
                     };
                     if let Some(file) = file.filter(|file| !file.is_empty() && file != "-") {
-                        self.reads(&Arg { text: file, ..value.clone() });
+                        let file = Arg { text: file, ..value.clone() };
+                        self.reads(&file);
+                        if self.spot(&file).is_none_or(|spot| !spot.inside && !spot.public) {
+                            self.add(Kind::Block, "it sends a file from outside the project", call);
+                        }
                     }
                 }
                 Value::Read => {
@@ -286,7 +291,7 @@ impl Judge<'_> {
         let at = command_at(call.args, &VALUES, 1);
         let rest = &call.args[at..];
         // The other side is a shell too, and somebody's machine.
-        self.maybe_script(&join(rest));
+        self.maybe_run(&[Arg::plain("sh"), Arg::plain("-c"), Arg::plain(&join(rest))]);
         if let (Flow::Text(text), true) = (call.input, rest.is_empty()) {
             self.maybe_script(text);
         }

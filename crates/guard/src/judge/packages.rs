@@ -320,7 +320,7 @@ fn task(name: &str) -> Kind {
     if has(&["fix", "format", "fmt", "write", "prettier", "spotlessapply"]) {
         return if has(&["check"]) { Kind::Build } else { Kind::Format };
     }
-    const KNOWN: [&str; 48] = [
+    const KNOWN: [&str; 49] = [
         "test",
         "tests",
         "unit",
@@ -348,6 +348,7 @@ fn task(name: &str) -> Kind {
         "bench",
         "docs",
         "doc",
+        "html",
         "package",
         "assemble",
         "classes",

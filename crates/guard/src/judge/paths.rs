@@ -27,7 +27,8 @@ impl Judge<'_> {
 
     /// A path that is only looked at.
     pub(super) fn reads(&mut self, arg: &Arg) {
-        if arg.text == "-" || arg.text.is_empty() || (arg.unknown() && arg.listed) {
+        let stream = super::redirects::is_sink(&arg.text) || arg.text == "/dev/stdin";
+        if stream || arg.text == "-" || arg.text.is_empty() || (arg.unknown() && arg.listed) {
             return;
         }
         let shown = arg.text.replace(UNKNOWN, "…");

@@ -96,6 +96,7 @@ impl Judge<'_> {
             let inner = Call { name, args: call.args, argv: call.argv.clone(), input: call.input };
             self.wrapper(&inner);
         }
+        self.runs_file(call.name, call);
         self.add(Kind::Ask, format!("it runs the file `{}`", call.name.replace(UNKNOWN, "…")), call);
         Flow::Data
     }

@@ -64,6 +64,7 @@ impl Judge<'_> {
         if empties && spot.inside && spot.target.exists() {
             self.findings.destroy(spot.target.clone());
         }
+        self.written.push(text.strip_prefix("./").unwrap_or(text).to_owned());
         let verb = if empties { "overwrites" } else { "adds to" };
         let (kind, because) = self.gravity_of_writing(&spot, text, verb);
         self.findings.add(kind, because, Subject::Write(spot.target));

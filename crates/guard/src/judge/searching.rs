@@ -44,6 +44,13 @@ impl Judge<'_> {
             at += 1;
         }
         self.add(Kind::Look, "it searches for files", call);
+        let after_secrets = !inside
+            && args[at..]
+                .iter()
+                .any(|arg| crate::files::names_a_secret(&arg.text) || arg.text.contains(".ssh"));
+        if after_secrets {
+            self.add(Kind::Block, "it searches for secrets outside the project", call);
+        }
         if args[at..].iter().any(|arg| arg.unknown() && arg.may_split && !arg.listed) {
             self.add(Kind::Ask, "what it is told to do with what it finds can not be known before", call);
         }

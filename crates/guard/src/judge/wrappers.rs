@@ -117,6 +117,7 @@ impl Judge<'_> {
                     if file.text.starts_with("/dev/fd") || file.text.starts_with("/dev/stdin") {
                         self.add(Kind::Block, "it runs what another command prints", call);
                     }
+                    self.runs_file(&file.text, call);
                 }
                 self.add(Kind::Ask, "it runs a script", call);
                 Some(Flow::Data)
@@ -151,8 +152,11 @@ impl Judge<'_> {
             }
             "tmux" | "screen" | "at" | "batch" | "dtach" | "zellij" => {
                 self.add(Kind::Ask, format!("`{}` runs things that outlive this command", call.name), call);
-                for arg in args {
+                for (at, arg) in args.iter().enumerate() {
                     self.maybe_script(&arg.text);
+                    if !arg.text.starts_with('-') {
+                        self.maybe_run(&args[at..]);
+                    }
                 }
                 if let Flow::Text(text) = call.input {
                     self.script_text(text, &Flow::Nothing);
@@ -301,6 +305,7 @@ impl Judge<'_> {
                 if text.starts_with("/dev/fd/") || text == "/dev/stdin" {
                     self.add(Kind::Block, "a shell runs what another command prints", call);
                 }
+                self.runs_file(text, call);
                 self.add(Kind::Ask, "it runs a shell script", call);
                 return Flow::Data;
             }
@@ -385,7 +390,12 @@ impl Judge<'_> {
                 if own.is_empty() || own[0].unknown() {
                     self.add(Kind::Block, "it runs what another command prints", call);
                 } else {
+                    let rest =
+                        args.iter().skip(own.len()).filter(|arg| !arg.text.starts_with(":::")).cloned();
+                    let mut all = own.clone();
+                    all.extend(rest);
                     self.script_text(&join(&own), &Flow::Nothing);
+                    self.maybe_run(&all);
                     self.add(Kind::Ask, "it runs commands side by side", call);
                 }
                 Flow::Data
@@ -415,6 +425,21 @@ impl Judge<'_> {
             judge.script_text(text, &Flow::Nothing);
             self.steps = judge.steps;
         }
+        for finding in found.list.into_iter().filter(|finding| finding.kind == Kind::Block) {
+            self.extra(Kind::Block, finding.because);
+        }
+    }
+
+    /// A program that runs somewhere else: only what is grave in it counts.
+    pub(super) fn maybe_run(&mut self, args: &[Arg]) {
+        if args.is_empty() || self.depth >= super::MAX_DEPTH {
+            return;
+        }
+        let mut found = crate::finding::Findings::default();
+        let cwd = self.around.root().to_owned();
+        let mut judge = Judge::new(self.around, &cwd, &mut found);
+        judge.depth = self.depth + 1;
+        judge.run(args, &Flow::Nothing);
         for finding in found.list.into_iter().filter(|finding| finding.kind == Kind::Block) {
             self.extra(Kind::Block, finding.because);
         }
