@@ -24,6 +24,10 @@ pub(crate) enum Command {
     Run(Box<RunArguments>),
     /// Look at, search, export and manage recorded sessions
     Session(SessionArguments),
+    /// Find code in this project, by words and by meaning
+    Search(Box<SearchArguments>),
+    /// Make the index that search asks, look at it, measure it
+    Index(IndexArguments),
     /// Which models there are, which can be used, and what they cost
     Models(ModelsArguments),
     /// Keys and logins: add, remove, look at and choose them
@@ -206,6 +210,115 @@ pub(crate) enum ExportFormat {
     Markdown,
     Html,
     Json,
+}
+
+#[derive(Args)]
+pub(crate) struct SearchArguments {
+    /// A name, some words, a question, an error, an issue
+    #[arg(value_name = "QUERY", required_unless_present = "queries")]
+    pub(crate) query: Option<String>,
+    /// How many results
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: u16,
+    /// One result a line; with --queries one query a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Many queries from a file, a line each: {"id","query"}; `-` is stdin
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "query", requires = "json")]
+    pub(crate) queries: Option<PathBuf>,
+    /// By words, by meaning or both
+    #[arg(long, value_enum, default_value_t = SearchMode::Hybrid)]
+    pub(crate) mode: SearchMode,
+    /// How both are put together
+    #[arg(long, value_enum, default_value_t = SearchFusion::Sum)]
+    pub(crate) fusion: SearchFusion,
+    /// Only files in this language; may be given several times
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) lang: Vec<String>,
+    /// Only these paths, written as in an ignore file: src/, *.rs; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) path: Vec<String>,
+    /// How fine the results are
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<SearchLevel>,
+    /// Say why each result is where it is
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Search this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum SearchMode {
+    Hybrid,
+    Lexical,
+    Dense,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum SearchFusion {
+    Sum,
+    Rrf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum SearchLevel {
+    File,
+    Symbol,
+    Block,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct IndexArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<IndexCommand>,
+    #[command(flatten)]
+    pub(crate) folder: IndexFolder,
+    /// Return when words can be searched, without waiting for vectors
+    #[arg(long)]
+    pub(crate) lexical: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct IndexFolder {
+    /// The folder to index; this project if absent
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Files, pieces, vectors, size and age
+    Status {
+        #[command(flatten)]
+        folder: IndexFolder,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the index
+    Clear {
+        #[command(flatten)]
+        folder: IndexFolder,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measure search on this project's own history: from a commit's subject to the files it changed
+    Eval {
+        #[command(flatten)]
+        folder: IndexFolder,
+        /// How many commits at the most
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=5000))]
+        commits: u16,
+        /// By words, by meaning or both
+        #[arg(long, value_enum, default_value_t = SearchMode::Hybrid)]
+        mode: SearchMode,
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]

@@ -83,6 +83,17 @@ impl From<client::ClientError> for Failure {
     }
 }
 
+impl From<index::IndexError> for Failure {
+    fn from(error: index::IndexError) -> Self {
+        let exit = match error {
+            index::IndexError::Cancelled => Exit::Cancelled,
+            index::IndexError::Model { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self { exit, hint: error.hint(), ..Self::from_error(&error) }
+    }
+}
+
 impl From<sessions::StoreError> for Failure {
     fn from(error: sessions::StoreError) -> Self {
         Self { hint: error.hint(), ..Self::from_error(&error) }

@@ -7,9 +7,11 @@ mod discover;
 mod doctor;
 mod exit;
 mod in_process;
+mod index;
 mod login;
 mod models;
 mod run;
+mod search;
 mod session;
 mod settings;
 mod stats;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         }
         Some(Command::Run(arguments)) => run::run(*arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
+        Some(Command::Search(arguments)) => search::search(&arguments),
+        Some(Command::Index(arguments)) => index::index(&arguments),
         Some(Command::Models(arguments)) => models::models(&arguments),
         Some(Command::Auth(arguments)) => login::auth(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),

@@ -96,6 +96,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
         ],
     )
     .trusted(),
+    &crate::index::SECTION,
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
 ];
 
