@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
 use rustls::crypto::ring;
 use url::{Host, Url};
 
@@ -54,13 +54,13 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 /// What a client needs to be able to do.
-struct Kind {
-    tls: bool,
+pub(crate) struct Kind {
+    pub(crate) tls: bool,
     direct: bool,
 }
 
 impl Kind {
-    fn of(base: &Url) -> Result<Self, NetError> {
+    pub(crate) fn of(base: &Url) -> Result<Self, NetError> {
         let tls = match base.scheme() {
             "https" => true,
             "http" => false,
@@ -70,6 +70,14 @@ impl Kind {
     }
 
     fn build(&self, options: &Options) -> Result<Client, NetError> {
+        self.build_with(options, |builder| builder)
+    }
+
+    pub(crate) fn build_with(
+        &self,
+        options: &Options,
+        more: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Client, NetError> {
         let mut builder = Client::builder()
             .user_agent(concat!("covey/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(options.connect_timeout)
@@ -85,7 +93,7 @@ impl Kind {
         } else {
             builder = builder.tls_backend_preconfigured(no_tls()?);
         }
-        builder.build().map_err(|error| NetError::Client { what: crate::describe(&error) })
+        more(builder).build().map_err(|error| NetError::Client { what: crate::describe(&error) })
     }
 }
 

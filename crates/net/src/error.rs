@@ -4,13 +4,20 @@ use std::error::Error;
 
 use url::Url;
 
-/// Why there is no client.
+/// Why there is no client, or none for this address.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     #[error("`{scheme}` is not http or https")]
     Scheme { scheme: String },
     #[error("could not set up HTTP: {what}")]
     Client { what: String },
+    #[error("the address names no host")]
+    NoHost,
+    /// It leads to this machine or the network behind it.
+    #[error("`{host}` is not a public address")]
+    Private { host: String },
+    #[error("`{host}` is not known")]
+    Unknown { host: String },
 }
 
 /// An address for people: without user, password, query and fragment, where keys are.
