@@ -8,6 +8,7 @@ use crate::Tool;
 
 mod apply_patch;
 mod ask_user;
+mod ast_search;
 mod batch;
 mod call_tool;
 mod copy;
@@ -75,6 +76,7 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(replace::Replace),
     || Arc::new(batch::Batch),
     || Arc::new(find_file::FindFile),
+    || Arc::new(ast_search::AstSearch),
     || Arc::new(shell::Shell),
     || Arc::new(verify::Verify),
     || Arc::new(job_output::JobOutput),

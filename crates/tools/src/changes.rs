@@ -72,6 +72,7 @@ pub(crate) async fn commit(changes: Vec<FileChange>, context: &ToolContext) -> R
     // In a task of its own: a call that is cancelled half-way must not leave half of the files changed.
     let made = tokio::spawn(async move { make(&host, steps).await }).await;
     let made = made.unwrap_or_else(|error| Err(ToolError(format!("the change broke off: {error}"))))?;
+    context.state.edited();
     for (path, stamp) in made {
         if let Ok(resolved) = context.host.roots().resolve(&path, &context.cwd) {
             context.state.saw(resolved.absolute(), stamp);

@@ -7,6 +7,7 @@
 //!
 //! To add one: a file in `builtin/` and its line in `builtin::ALL`.
 
+mod ast;
 mod builtin;
 mod changes;
 mod desk;

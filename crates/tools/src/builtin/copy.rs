@@ -78,6 +78,7 @@ impl Tool for Copy {
             let target = if file.as_os_str().is_empty() { copy.clone() } else { copy.join(file) };
             copy_file(context, &source.join(file), &target).await?;
         }
+        context.state.edited();
         let files = counted(found.files.len(), "file");
         let mut text = format!("copied {} to {}: {files}\n", one_line(&from), one_line(&to));
         if found.left_out > 0 {

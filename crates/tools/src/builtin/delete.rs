@@ -77,6 +77,7 @@ impl Tool for Delete {
             output.text.push_str(&format!("deleted {}\n", one_line(path)));
             output.wrote.push(FileWrite { path: path.clone(), bytes: 0, call: None, blob: None });
         }
+        context.state.edited();
         output.summary = crate::report::counted(paths.len(), "path");
         Ok(output)
     }

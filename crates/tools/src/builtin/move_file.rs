@@ -91,6 +91,7 @@ impl Tool for Move {
         let to = target(context, &from, &to).await?;
         let seen = canonical(context, &from).ok().and_then(|place| context.state.seen(&place));
         context.host.rename(&context.path(&from), &context.path(&to)).await?;
+        context.state.edited();
         if let (Some(stamp), Ok(place)) = (seen, canonical(context, &to)) {
             context.state.saw(&place, stamp);
         }

@@ -3,6 +3,9 @@
 use super::{Hunk, PatchError};
 use crate::edit::lines::essence;
 
+/// What two lines are compared by.
+type Key<'a> = &'a dyn Fn(&str) -> String;
+
 /// How alike the lines of a hunk and of the file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
@@ -36,7 +39,7 @@ pub(super) fn locate(
     }
     let expected = hunk.start.map(|start| start.saturating_sub(1));
     let trailing = |line: &str| line.trim_end().to_owned();
-    let ways: [(Fit, &dyn Fn(&str) -> String); 3] =
+    let ways: [(Fit, Key<'_>); 3] =
         [(Fit::Exact, &str::to_owned), (Fit::Trailing, &trailing), (Fit::Loose, &essence)];
     for (fit, key) in ways {
         let mut places = places(lines, from, &old, key);
@@ -85,7 +88,7 @@ fn below_headings(lines: &[&str], from: usize, hunk: &Hunk, number: usize) -> Re
     Ok(if repeats { from - 1 } else { from })
 }
 
-fn places(lines: &[&str], from: usize, old: &[&str], key: &dyn Fn(&str) -> String) -> Vec<usize> {
+fn places(lines: &[&str], from: usize, old: &[&str], key: Key<'_>) -> Vec<usize> {
     let old: Vec<String> = old.iter().map(|line| key(line)).collect();
     let real: Vec<String> = lines.iter().skip(from).map(|line| key(line)).collect();
     let fits = |window: (usize, &[String])| (window.1 == old).then_some(from + window.0);
