@@ -53,6 +53,8 @@ mod tree;
 mod uninstrument;
 mod verify;
 mod wait;
+mod web_fetch;
+mod web_search;
 mod write;
 
 pub use note::notes;
@@ -92,6 +94,8 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(git_checkout::GitCheckout),
     || Arc::new(pr_create::PrCreate),
     || Arc::new(pr_review::PrReview),
+    || Arc::new(web_fetch::WebFetch),
+    || Arc::new(web_search::WebSearch),
     || Arc::new(todo::Todo),
     || Arc::new(ask_user::AskUser),
     || Arc::new(task::Task),

@@ -31,6 +31,7 @@ mod text;
 mod tool;
 mod toolbox;
 mod walk;
+mod web;
 
 pub use builtin::{describe_found, notes};
 pub use desk::{Desk, Errand, PersonQuestion};
@@ -40,3 +41,4 @@ pub use schema::{Misfit, check};
 pub use state::ToolState;
 pub use tool::{Group, Picture, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{DISPATCHER, Toolbox};
+pub use web::{SearchProvider, WebSettings, set_web};

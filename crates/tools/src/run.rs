@@ -18,4 +18,5 @@ pub(crate) use evidence::Ledger;
 pub use evidence::{Evidence, evidence};
 pub use jobs::job_news;
 pub(crate) use jobs::{Job, JobId, Jobs, shorten};
+pub(crate) use spool::Spool;
 pub use tally::Counts;

@@ -177,11 +177,6 @@ impl Job {
         lock(&self.shared.capture).text()
     }
 
-    /// The end of what it printed.
-    pub(crate) fn live(&self) -> String {
-        lock(&self.shared.capture).live()
-    }
-
     /// Ends it, with all that it started.
     pub(crate) async fn kill(&self) -> Exit {
         if self.exit().is_none() {

@@ -8,5 +8,6 @@ mod mind;
 mod reading;
 mod running;
 mod verifying;
+mod web;
 mod searching;
 mod writing;
