@@ -30,6 +30,14 @@ async fn read_takes_any_text_there_is() {
     assert_eq!(folder.read(json!({"path": "crlf.txt"})).await.unwrap(), "1\ta\n2\tb\n");
     assert_eq!(folder.read(json!({"path": "empty.txt"})).await.unwrap(), "(the file is empty)\n");
     assert_eq!(folder.read(json!({"path": "latin1.txt"})).await.unwrap(), "1\tcafé\n");
+    let utf16: Vec<u8> = "\u{feff}größe 🦀\r\nb".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    folder
+        .write("utf16.txt", utf16)
+        .write("mark.txt", "\u{feff}a\n")
+        .write("broken.txt", b"gr\xc3\xb6\xc3\x9fe gr\xc3\xb6\xc3\x9fe \xff\n");
+    assert_eq!(folder.read(json!({"path": "utf16.txt"})).await.unwrap(), "1\tgröße 🦀\n2\tb\n");
+    assert_eq!(folder.read(json!({"path": "mark.txt"})).await.unwrap(), "1\ta\n");
+    assert_eq!(folder.read(json!({"path": "broken.txt"})).await.unwrap(), "1\tgröße größe \u{fffd}\n");
 }
 
 #[tokio::test]

@@ -309,3 +309,47 @@ async fn batch_runs_what_the_guard_was_told_of() {
     let many = folder.error("batch", json!({"command": "cat", "files": "many/*"})).await;
     assert!(many.contains("101 files"), "{many}");
 }
+
+#[tokio::test]
+async fn what_vanishes_or_can_not_be_read_is_an_answer() {
+    let folder = Folder::new();
+    folder.write("a", "a\n").write("closed", "x\n");
+    folder.read(json!({"path": "a"})).await.unwrap();
+    std::fs::remove_file(folder.path().join("a")).unwrap();
+    assert!(
+        folder.error("edit", json!({"path": "a", "old": "a", "new": "b"})).await.contains("does not exist")
+    );
+    // Nothing is lost by making anew what somebody took away.
+    folder.ok("write", json!({"path": "a", "content": "b\n"})).await;
+    std::fs::set_permissions(folder.path().join("closed"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(folder.path().join("closed")).is_err() {
+        let error = folder.error("edit", json!({"path": "closed", "old": "x", "new": "y"})).await;
+        assert!(error.contains("no permission"), "{error}");
+    }
+    symlink("b", folder.path().join("c")).unwrap();
+    symlink("c", folder.path().join("b")).unwrap();
+    for (tool, input) in [
+        ("write", json!({"path": "b", "content": "x"})),
+        ("edit", json!({"path": "b", "old": "x", "new": "y"})),
+        ("stat", json!({"path": "b/*"})),
+        ("tree", json!({"path": "b"})),
+        ("grep", json!({"pattern": "x", "path": "b"})),
+        ("mkdir", json!({"path": "b/x"})),
+    ] {
+        assert!(folder.error(tool, input).await.contains("loop"), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn an_edit_of_a_line_of_megabytes_is_told_in_a_few_bytes() {
+    let folder = Folder::new();
+    folder.write("minified.js", format!("{}needle{}", "x".repeat(5 << 20), "y".repeat(5 << 20)));
+    let output =
+        folder.call("edit", json!({"path": "minified.js", "old": "needle", "new": "pin"})).await.unwrap();
+    assert!(output.text.len() < 2000, "{}", output.text.len());
+    let ToolContent::Diff { old: Some(old), new, .. } = &output.shown[0] else { panic!() };
+    assert!(old.len() + new.len() < 1 << 20);
+    assert_eq!(folder.bytes("minified.js").len(), (10 << 20) + 3);
+    let missing = folder.error("edit", json!({"path": "minified.js", "old": "nowhere", "new": "x"})).await;
+    assert!(missing.len() < 2000, "{}", missing.len());
+}
