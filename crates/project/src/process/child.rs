@@ -47,7 +47,7 @@ impl Child {
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| io::Error::other("the child has no usable process id"))?;
         // From here on dropping the leader ends the group, whatever fails below.
-        let leader = Some(Leader { process: Some(process), pid, token });
+        let leader = Some(Leader { process: Some(process), pid, token, after: None });
         Ok(Self {
             stdin: streams.0.map(ChildStdin::from_std).transpose()?,
             stdout: streams.1.map(ChildStdout::from_std).transpose()?,
@@ -61,6 +61,14 @@ impl Child {
     /// Its process id, which is also its group's.
     pub fn id(&self) -> u32 {
         self.pid.as_raw_pid().cast_unsigned()
+    }
+
+    /// Does `work` once the whole group is gone, however it ends: waited for, killed or dropped.
+    pub fn when_ended(&mut self, work: impl FnOnce() + Send + 'static) {
+        match &mut self.leader {
+            Some(leader) => leader.after = Some(After(Box::new(work))),
+            None => work(),
+        }
     }
 
     /// Waits for the child to exit and then kills what it left running in its group. Cancel safe.
@@ -156,6 +164,16 @@ struct Leader {
     process: Option<std::process::Child>,
     pid: Pid,
     token: Token,
+    after: Option<After>,
+}
+
+/// What is to be done when a group is gone.
+struct After(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for After {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("After")
+    }
 }
 
 impl Leader {
@@ -171,10 +189,14 @@ impl Leader {
         self.end(process)
     }
 
-    fn end(&self, process: Option<std::process::Child>) -> io::Result<ExitStatus> {
+    fn end(&mut self, process: Option<std::process::Child>) -> io::Result<ExitStatus> {
         self.signal(Signal::KILL);
         watcher::release(self.token);
-        process.ok_or_else(|| io::Error::other("the child was already reaped"))?.wait()
+        let status = process.ok_or_else(|| io::Error::other("the child was already reaped"))?.wait();
+        if let Some(After(work)) = self.after.take() {
+            work();
+        }
+        status
     }
 }
 
@@ -182,7 +204,7 @@ impl Drop for Leader {
     fn drop(&mut self) {
         let Some(process) = self.process.take() else { return };
         self.signal(Signal::KILL);
-        let leader = Leader { process: None, pid: self.pid, token: self.token };
+        let mut leader = Leader { process: None, pid: self.pid, token: self.token, after: self.after.take() };
         if has_exited(self.pid).unwrap_or(true) {
             leader.end(Some(process)).ok();
             return;
