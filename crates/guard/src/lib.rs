@@ -33,8 +33,8 @@ pub use guard::{Guard, GuardOptions, fold_hook};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
 pub use sandbox::{
-    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, Sandbox, SandboxError, SandboxLevel, SandboxNeeds,
-    SandboxPolicy, Strength, Tampering, looks_secret,
+    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, SANDBOX, Sandbox, SandboxConfig, SandboxError, SandboxLauncher,
+    SandboxLevel, SandboxNeeds, SandboxPolicy, Strength, Tampering, looks_secret,
 };
 pub use settings::{GuardSettings, PERMISSIONS, PermissionsConfig, Temperament};
 pub use verdict::{Level, Needs, Ruling, Verdict};

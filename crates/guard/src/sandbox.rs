@@ -8,10 +8,12 @@
 //! `docs/decisions/0008-the-sandbox.md` says why it is done this way.
 
 mod after;
+mod config;
 mod environment;
 mod error;
 mod git;
 mod grade;
+mod launcher;
 mod level;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -29,9 +31,11 @@ use std::time::{Duration, Instant};
 use project::{Child, Command, SpawnError};
 
 pub use after::{Reverted, Tampering};
+pub use config::{SANDBOX, SandboxConfig};
 pub use environment::looks_secret;
 pub use error::SandboxError;
 pub use grade::{Backend, Grade, Strength};
+pub use launcher::SandboxLauncher;
 pub use level::{NotALevel, SandboxLevel};
 pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
 
@@ -46,7 +50,7 @@ use view::{Mount, Sights};
 #[derive(Debug)]
 pub struct Sandbox {
     policy: SandboxPolicy,
-    grade: OnceLock<Grade>,
+    grade: Arc<OnceLock<Grade>>,
     staging: OnceLock<Arc<Staging>>,
     looked: Mutex<Looked>,
     #[cfg(target_os = "linux")]
@@ -81,12 +85,17 @@ impl Sandbox {
     pub fn new(policy: SandboxPolicy) -> Self {
         Self {
             policy,
-            grade: OnceLock::new(),
+            grade: Arc::default(),
             staging: OnceLock::new(),
             looked: Mutex::default(),
             #[cfg(target_os = "linux")]
             rulesets: linux::landlock::Rulesets::default(),
         }
+    }
+
+    /// The same for other folders. What the machine offers is found out once for both.
+    pub fn with_roots(&self, roots: Vec<PathBuf>) -> Self {
+        Self { grade: Arc::clone(&self.grade), ..Self::new(SandboxPolicy { roots, ..self.policy.clone() }) }
     }
 
     pub fn policy(&self) -> &SandboxPolicy {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use project::{Home, Roots};
+use project::Home;
 
 use super::grade::Backend;
 use super::level::SandboxLevel;
@@ -35,11 +35,11 @@ pub struct SandboxPolicy {
 
 impl SandboxPolicy {
     /// The usual: this project, this person.
-    pub fn new(level: SandboxLevel, roots: &Roots, home: &Home) -> Self {
+    pub fn new(level: SandboxLevel, roots: Vec<PathBuf>, home: &Home) -> Self {
         let own = [home.config_dir(), home.data_dir(), home.cache_dir()];
         Self {
             level,
-            roots: roots.iter().map(Path::to_owned).collect(),
+            roots,
             home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
             own: own.map(Path::to_owned).to_vec(),
             ..Self::default()

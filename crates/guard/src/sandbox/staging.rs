@@ -40,8 +40,8 @@ impl Staging {
             std::os::unix::fs::symlink(target, staging.root.join("dev").join(name))?;
         }
         fs::write(staging.nothing(), "")?;
-        fs::set_permissions(staging.nothing(), Permissions::from_mode(0))?;
-        fs::set_permissions(staging.empty(), Permissions::from_mode(0))?;
+        fs::set_permissions(staging.nothing(), Permissions::from_mode(0o000))?;
+        fs::set_permissions(staging.empty(), Permissions::from_mode(0o000))?;
         Ok(staging)
     }
 
