@@ -40,3 +40,23 @@ impl Action {
         }
     }
 }
+
+impl Action {
+    /// In words, as it goes into records.
+    pub(crate) fn shown(&self) -> String {
+        let paths = |paths: &[PathBuf]| {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        match self {
+            Self::Shell { command, .. } => command.clone(),
+            Self::Program { argv, .. } => argv.join(" "),
+            Self::Read { paths: list } => format!("read {}", paths(list)),
+            Self::Write { change, paths: list } => {
+                format!("{} {}", format!("{change:?}").to_lowercase(), paths(list))
+            }
+            Self::Fetch { url } => format!("fetch {url}"),
+            Self::Foreign { .. } => "a tool of someone else's".to_owned(),
+            Self::Inward => "nothing outside the session".to_owned(),
+        }
+    }
+}

@@ -7,8 +7,13 @@ mod action;
 mod request;
 mod verdict;
 
+mod audit;
 mod guard;
+mod memory;
+mod secrets;
 mod settings;
+mod trust;
+mod untrusted;
 
 mod class;
 mod corpus;
@@ -28,15 +33,20 @@ mod testing;
 mod sandbox;
 
 pub use action::{Action, Change};
+pub use audit::{Audit, AuditError, Record, Tampered, sessions as audited_sessions, verify as verify_audit};
 pub use corpus::{Label, Matrix, corpus};
 pub use guard::{Guard, GuardOptions, fold_hook};
+pub use memory::{Count, Kept, Memory, MemoryError};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
 pub use sandbox::{
-    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, SANDBOX, Sandbox, SandboxConfig, SandboxError, SandboxLauncher,
-    SandboxLevel, SandboxNeeds, SandboxPolicy, Strength, Tampering, looks_secret,
+    Backend, Enclosed, Grade, Limits, NotALevel, Reverted, SANDBOX, Sandbox, SandboxConfig, SandboxError,
+    SandboxLauncher, SandboxLevel, SandboxNeeds, SandboxPolicy, Strength, Tampering, looks_secret,
 };
+pub use secrets::Redactor;
 pub use settings::{GuardSettings, PERMISSIONS, PermissionsConfig, Temperament};
+pub use trust::{Item, ItemKind, TrustError, TrustState, TrustStore};
+pub use untrusted::{DATA_NOTICE, as_data};
 pub use verdict::{Level, Needs, Ruling, Verdict};
 
 /// Stands in a command for what can not be known before it runs.

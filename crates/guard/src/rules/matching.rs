@@ -34,8 +34,8 @@ impl Rule {
         let named = glob::word(&self.tool, tool);
         let Some(pattern) = &self.pattern else {
             return match subject {
-                // What comes on top of a command is not what "this command" was said about.
-                Subject::Extra => effect != Effect::Allow && named,
+                                // A tool without a pattern is all that the tool does.
+                Subject::Extra => named,
                 Subject::Command(_) => named || self.tool == "shell",
                 Subject::Read(_) => named || self.tool == "read",
                 Subject::Write(_) => named || self.tool == "edit",
