@@ -10,6 +10,7 @@ mod apply_patch;
 mod ask_user;
 mod ast_search;
 mod batch;
+mod browser;
 mod call_tool;
 mod copy;
 mod delete;
@@ -96,6 +97,7 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(pr_review::PrReview),
     || Arc::new(web_fetch::WebFetch),
     || Arc::new(web_search::WebSearch),
+    || Arc::new(browser::BrowserTool),
     || Arc::new(todo::Todo),
     || Arc::new(ask_user::AskUser),
     || Arc::new(task::Task),

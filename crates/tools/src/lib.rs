@@ -8,6 +8,7 @@
 //! To add one: a file in `builtin/` and its line in `builtin::ALL`.
 
 mod ast;
+mod browser;
 mod builtin;
 mod changes;
 mod desk;

@@ -1,12 +1,14 @@
 //! The tools on a real folder, with everything in it that a folder can hold.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod browsing;
 mod debugging;
 mod folder;
 mod git;
 mod mind;
 mod reading;
 mod running;
+mod sizes;
 mod verifying;
 mod web;
 mod searching;
