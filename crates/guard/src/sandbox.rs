@@ -19,6 +19,8 @@ mod level;
 mod linux;
 mod policy;
 mod probe;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
 mod secrets;
 mod staging;
 mod view;
@@ -132,6 +134,8 @@ impl Sandbox {
             Backend::Bubblewrap => self.with_bubblewrap(command, needs, limits),
             #[cfg(target_os = "linux")]
             Backend::Landlock => self.with_landlock(command, needs, limits),
+            #[cfg(target_os = "macos")]
+            Backend::Seatbelt => self.with_seatbelt(command, needs, limits),
             _ => {
                 Err(SandboxError::Unavailable { level: self.policy.level, tried: grade.passed_over.clone() })
             }
@@ -221,6 +225,30 @@ impl Sandbox {
         let snapshot = Snapshot::take(protected, walls, looked.snapshot.as_ref());
         looked.snapshot = Some(snapshot.clone());
         snapshot
+    }
+
+    #[cfg(target_os = "macos")]
+    fn with_seatbelt(
+        &self,
+        mut command: Command,
+        needs: &SandboxNeeds,
+        limits: Limits,
+    ) -> Result<Enclosed, SandboxError> {
+        let (staging, protected) = (self.staging()?, self.protected()?);
+        let mut writable = self.writable(needs, &protected)?;
+        writable.push(staging.tmp());
+        let present: Vec<PathBuf> =
+            protected.iter().flat_map(|one| one.present.iter().chain(&one.absent).cloned()).collect();
+        let profile = seatbelt::profile(&seatbelt::Wishes {
+            writable: &writable,
+            hidden: &self.hidden(needs),
+            protected: &present,
+            network: self.network(needs),
+            env_files: self.policy.env_files,
+        });
+        command.env("TMPDIR", staging.tmp());
+        let command = command.wrapped_in("/usr/bin/sandbox-exec", ["-p", &profile]);
+        Ok(Enclosed { command, limits, snapshot: self.snapshot(&protected, true), _staging: Some(staging) })
     }
 
     /// What a child is to see, where views can be made.

@@ -59,6 +59,20 @@ fn grade(
     }
 }
 
+#[cfg(target_os = "macos")]
+fn seatbelt() -> Result<Grade, String> {
+    if !std::path::Path::new("/usr/bin/sandbox-exec").exists() {
+        return Err("`sandbox-exec` is not there".to_owned());
+    }
+    let enforced = [
+        "project writable and the rest read-only",
+        "secrets and `.env` hidden",
+        "network off unless allowed",
+    ];
+    let missing = ["what leaves its group outlives a command", "processes and memory are not bounded"];
+    Ok(grade(Backend::Seatbelt, Strength::Partial, &enforced, &missing, Vec::new()))
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::path::Path;

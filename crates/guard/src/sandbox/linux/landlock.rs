@@ -37,31 +37,15 @@ const SCOPE_SIGNALS: u64 = 2;
 /// May write files that others own, as root expects in a checkout of somebody else's. Landlock still says where.
 const DAC_OVERRIDE: u64 = 1 << 1;
 
-/// Folders of the system that are granted as they are, if they are there.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/var",
-    "/srv",
-    "/nix",
-    "/gnu",
-    "/snap",
-    "/proc",
-    "/sys",
+/// Places that are not granted with the rest of the system: what is in there is temporary, and others'.
+const PRIVATE: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev"];
+/// Parts of them that programs or names are found in.
+const KEPT: &[&str] = &[
     "/run/current-system",
     "/run/opengl-driver",
+    "/run/booted-system",
     "/run/systemd/resolve",
     "/run/resolvconf",
-    "/mnt",
-    "/media",
-    "/usr/local",
 ];
 const DEVICES: &[&str] = &[
     "/dev/null",
@@ -118,7 +102,7 @@ impl Rulesets {
         let filter = seccomp::filter(sockets, version < 3);
         let (mut scope, mut gone) = (None, None);
         if version >= 6 {
-            scope = Some(ruleset(0, 0, SCOPE_SIGNALS, version)?);
+            scope = Some(scope_of_signals(version)?);
             gone = Some(Arc::new(own(sys::event()?)));
         }
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,6 +117,15 @@ impl Rulesets {
         };
         Ok(Setup { rules, scope, filter, limits, gone })
     }
+}
+
+/// Rules that keep signals inside, under which others about files can follow: moving files between folders is denied
+/// by every set of rules that does not grant it, whether it speaks of files or not.
+fn scope_of_signals(version: u32) -> io::Result<OwnedFd> {
+    let rules = ruleset(REFER, 0, SCOPE_SIGNALS, version)?;
+    let root = sys::open(c"/", libc::O_PATH).map(own)?;
+    sys::landlock_allow(rules.as_raw_fd(), root.as_raw_fd(), REFER)?;
+    Ok(rules)
 }
 
 /// Rules that keep signals and abstract sockets inside, and nothing else; none on kernels that do not know them.
@@ -170,7 +163,10 @@ fn build(grants: &Grants, version: u32) -> io::Result<OwnedFd> {
         fd: ruleset(all(version), network, scopes, version)?,
         hidden: &grants.hidden,
     };
-    for path in SYSTEM {
+    let private = PRIVATE.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+    let apart: Vec<PathBuf> = grants.hidden.iter().cloned().chain(private).collect();
+    builder.allow_but(Path::new("/"), READ, &apart)?;
+    for path in KEPT {
         builder.allow(Path::new(path), READ)?;
     }
     for path in DEVICES {
@@ -195,11 +191,15 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Grants what is at `path`, but for what is hidden.
     fn allow(&self, path: &Path, access: u64) -> io::Result<()> {
+        self.allow_but(path, access, self.hidden)
+    }
+
+    fn allow_but(&self, path: &Path, access: u64, apart: &[PathBuf]) -> io::Result<()> {
         let Ok(path) = path.canonicalize() else { return Ok(()) };
-        if self.hidden.iter().any(|hidden| path.starts_with(hidden)) {
+        if apart.iter().any(|hidden| path.starts_with(hidden)) {
             return Ok(());
         }
-        if !self.hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+        if !apart.iter().any(|hidden| hidden.starts_with(&path)) {
             return self.rule(&path, access);
         }
         // The folder itself is not granted: that would grant what is hidden in it.
@@ -207,7 +207,7 @@ impl Builder<'_> {
         for entry in entries.flatten() {
             // A link grants nothing by itself, and where it leads is granted where it is.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-                self.allow(&entry.path(), access)?;
+                self.allow_but(&entry.path(), access, apart)?;
             }
         }
         Ok(())
