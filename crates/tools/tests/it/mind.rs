@@ -17,11 +17,9 @@ async fn a_todo_list_is_the_plan_that_front_ends_draw() {
     let folder = Folder::new();
     let items = json!({"items": [{"text": "look", "status": "completed"}, {"text": "leap"}]});
     assert_eq!(folder.says("todo", items).await, "noted: 1 of 2 done\n");
-    let plans = folder.desk.plans.lock().unwrap();
-    let statuses: Vec<_> =
-        plans[0].entries.iter().map(|entry| (entry.content.as_str(), entry.status)).collect();
+    let plan = folder.desk.plans.lock().unwrap()[0].clone();
+    let statuses: Vec<_> = plan.entries.iter().map(|entry| (entry.content.as_str(), entry.status)).collect();
     assert_eq!(statuses, [("look", PlanStatus::Completed), ("leap", PlanStatus::Pending)]);
-    drop(plans);
     assert!(
         folder.says("todo", json!({"items": [{"text": "x", "status": "maybe"}]})).await.contains("one of")
     );
