@@ -8,6 +8,7 @@ mod child;
 mod floor;
 mod measures;
 mod report;
+mod sandbox;
 mod stage;
 
 pub(crate) use floor::{FLOOR, floor};

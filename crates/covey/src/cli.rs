@@ -60,6 +60,9 @@ pub(crate) struct RunArguments {
     /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
     #[arg(long)]
     pub(crate) mode: Option<Mode>,
+    /// What commands may touch: read-only, workspace, workspace+net or off
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) sandbox: Option<guard::SandboxLevel>,
     /// Calls to the model at the most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use guard::{SandboxLevel, Strength};
 use protocol::ModelRef;
 use serde_json::{Value, json};
 
@@ -33,6 +34,7 @@ pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Failure> {
     match Settings::load(None, &[]) {
         Ok(settings) => {
             checks.push(settings_check(&settings));
+            checks.push(sandbox(&settings)?);
             checks.push(block_on(model(&settings))?);
         }
         Err(failure) => checks.push(Check {
@@ -110,6 +112,20 @@ fn settings_check(settings: &Settings) -> Check {
             hint: Some("a project's files can not choose models or loosen the mode by themselves".to_owned()),
         },
     }
+}
+
+fn sandbox(settings: &Settings) -> Result<Check, Failure> {
+    let sandbox = settings.sandbox()?;
+    let (level, grade) = (sandbox.policy().level, sandbox.grade());
+    let text = format!("level {level}; {grade}");
+    let install = || Some("install bubblewrap, or allow user namespaces, for more".to_owned());
+    let (state, hint) = match (level, grade.strength) {
+        (SandboxLevel::Off, _) => (State::Warning, Some("covey config set sandbox.level workspace".to_owned())),
+        (_, Strength::None) => (State::Bad, install()),
+        (_, Strength::Partial) => (State::Warning, install()),
+        (_, Strength::Full) => (State::Good, None),
+    };
+    Ok(Check { name: "sandbox", state, text, hint })
 }
 
 async fn model(settings: &Settings) -> Result<Check, Failure> {

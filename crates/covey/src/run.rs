@@ -42,6 +42,7 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     flag("model", arguments.model.clone());
     flag("agent", arguments.agent.clone());
     flag("mode", arguments.mode.map(|mode| mode.as_str().to_owned()));
+    flag("sandbox.level", arguments.sandbox.map(|level| level.name().to_owned()));
     let settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
     let prompt = prompt::read(arguments.prompt.as_deref(), &arguments.image)?;
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use ::auth::{Credentials, FileStore};
 use ::models::{Catalogue, Health, ProviderConfig};
 use engine::{Engine, EngineOptions, NativeAgent};
+use guard::{Sandbox, SandboxConfig, SandboxLauncher};
 use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
 use protocol::{AgentId, Mode, ModelRef};
 use sessions::{Store, UsageLog};
 
 use crate::exit::{Exit, Failure};
+use crate::terminal::tell_warning;
 
 const WIRES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini"];
 const TOKENS: i64 = 1_000_000_000;
@@ -96,6 +98,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
         ],
     )
     .trusted(),
+    &guard::SANDBOX,
     &crate::index::SECTION,
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
 ];
@@ -194,6 +197,12 @@ impl Settings {
         Ok(self.config.get("model")?)
     }
 
+    /// The walls around every command; looks at nothing before the first.
+    pub(crate) fn sandbox(&self) -> Result<Sandbox, Failure> {
+        let config: Option<SandboxConfig> = self.config.get("sandbox")?;
+        Ok(Sandbox::new(config.unwrap_or_default().policy(&self.home)))
+    }
+
     pub(crate) fn engine(
         &self,
         store: Store,
@@ -212,7 +221,7 @@ impl Settings {
             permissions: Default::default(),
             home: Some(self.home.clone()),
             user_home: std::env::home_dir().unwrap_or_default(),
-            launcher: Arc::new(project::Unconfined),
+            launcher: Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| tell_warning(&reverted.to_string()))),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }

@@ -46,6 +46,7 @@ pub(super) const GROUPS: &[Group] = &[
         measures: &["list_10000_ms", "search_10000_first_ms", "search_10000_ms"],
         run: many_sessions,
     },
+    super::sandbox::GROUP,
 ];
 
 fn version(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
