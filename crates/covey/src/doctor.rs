@@ -120,7 +120,9 @@ fn sandbox(settings: &Settings) -> Result<Check, Failure> {
     let text = format!("level {level}; {grade}");
     let install = || Some("install bubblewrap, or allow user namespaces, for more".to_owned());
     let (state, hint) = match (level, grade.strength) {
-        (SandboxLevel::Off, _) => (State::Warning, Some("covey config set sandbox.level workspace".to_owned())),
+        (SandboxLevel::Off, _) => {
+            (State::Warning, Some("covey config set sandbox.level workspace".to_owned()))
+        }
         (_, Strength::None) => (State::Bad, install()),
         (_, Strength::Partial) => (State::Warning, install()),
         (_, Strength::Full) => (State::Good, None),
