@@ -67,8 +67,11 @@ pub(crate) fn matcher(pattern: &str, meaning: Meaning) -> Result<RegexMatcher, T
         .dfa_size_limit(MAX_PATTERN);
     if !meaning.multiline {
         builder.line_terminator(Some(b'\n'));
-        // So that `;$` finds the ends of lines that end in `\r\n`, too.
-        builder.crlf(pattern.contains('$') && !meaning.literal);
+        // So that `;$` finds the ends of lines that end in `\r\n`, too. Even saying no to it would unset the line's end,
+        // and with it most of what makes a search fast.
+        if pattern.contains('$') && !meaning.literal {
+            builder.crlf(true);
+        }
     }
     builder.build(pattern).map_err(|error| {
         let hint = if meaning.literal { "" } else { "; set `literal` for plain text" };
