@@ -157,7 +157,18 @@ impl<'a> Judge<'a> {
     fn not_understood(&mut self, text: &str, problem: &str) {
         self.findings.add(Kind::Ask, format!("it is not understood: {problem}"), Subject::Extra);
         if code::mentions_destruction(text) {
-            self.findings.add(Kind::Block, "it is not understood, and names what destroys", Subject::Extra);
+            self.extra(Kind::Block, "it is not understood, and names what destroys");
+        }
+        // What stands between signs may still be read, and is as grave as it would be alone.
+        if self.depth < 2 {
+            self.depth += 1;
+            let pieces = text.split([';', '&', '|', '\n', '(', ')', '{', '}', '`']);
+            for piece in pieces.take(100) {
+                let piece = piece.trim();
+                let words = ["then ", "do ", "else ", "if ", "while ", "until ", "! "];
+                self.maybe_script(words.iter().find_map(|word| piece.strip_prefix(word)).unwrap_or(piece));
+            }
+            self.depth -= 1;
         }
     }
 
@@ -208,6 +219,12 @@ impl<'a> Judge<'a> {
     }
 
     fn command(&mut self, command: &Command, input: &Flow) -> Flow {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            // Loops in loops would go on for ever.
+            self.extra(Kind::Block, "it is too much to follow");
+            return Flow::Data;
+        }
         match command {
             Command::Simple(simple) => self.simple(simple, input),
             Command::Chain(parts) => {
@@ -277,6 +294,9 @@ impl<'a> Judge<'a> {
         }
         let mut out = Flow::Nothing;
         for value in values {
+            if self.steps > MAX_STEPS {
+                break;
+            }
             let listed = value.listed;
             let value = shell::Value { text: value.text, listed };
             self.variables.set(name, value, true);
@@ -286,11 +306,6 @@ impl<'a> Judge<'a> {
     }
 
     fn simple(&mut self, simple: &Simple, input: &Flow) -> Flow {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            self.findings.add(Kind::Block, "it is too much to follow", Subject::Extra);
-            return Flow::Data;
-        }
         for word in simple.assignments.iter().flat_map(|assignment| &assignment.values) {
             self.substitutions(word);
         }
@@ -305,8 +320,8 @@ impl<'a> Judge<'a> {
             if args.is_empty() {
                 continue;
             }
-            if args[0].unknown() {
-                // As if what is unknown were nothing: `${x}rm` may well be `rm`.
+            if args[0].unknown() || args.iter().any(|arg| arg.unknown() && arg.may_split) {
+                // As if what is unknown were nothing: `${x}rm` may well be `rm`, and `sh $x` may read its input.
                 self.variables.blank = true;
                 let blank: Vec<Arg> =
                     simple.words.iter().flat_map(|word| self.variables.expand(word)).collect();

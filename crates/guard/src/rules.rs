@@ -95,7 +95,7 @@ impl RuleSet {
         place: &matching::Place<'_>,
     ) -> Option<&'r Entry> {
         let entries = sets.iter().flat_map(|set| &set.entries);
-        let hits = entries.filter(|entry| entry.rule.matches(tool, subject, entry.effect, place));
+        let hits = entries.filter(|entry| entry.rule.matches(tool, subject, place));
         hits.max_by_key(|entry| {
             let strict = match entry.effect {
                 Effect::Deny => 2,

@@ -179,14 +179,17 @@ fn secrets_in(text: &str, start: usize, end: usize) -> Vec<(usize, usize, &'stat
         return vec![(user, host, "password in an address")];
     }
     // `KEY=value` and `key: value`.
-    let (value_from, announced) = match run.find(['=', ':']) {
-        Some(sign) if announces(&run[..sign]) => (start + sign + 1, true),
-        Some(_) => return found,
-        None => (start, announces_before(text, start)),
+    let sign = run.find(['=', ':']);
+    let value_from = sign.map_or(start, |sign| start + sign + 1);
+    // Most words are no secret by themselves, and that is quickly told.
+    if text[end..].starts_with('(') || !is_random(&text[value_from..end]) {
+        return found;
+    }
+    let announced = match sign {
+        Some(sign) => announces(&run[..sign]),
+        None => announces_before(text, start),
     };
-    let value = &text[value_from..end];
-    let call = text[end..].starts_with('(');
-    if announced && !call && is_random(value) {
+    if announced {
         found.push((value_from, end, "secret"));
     }
     found

@@ -103,7 +103,9 @@ fn a_rule_about_a_command_is_none_about_what_comes_with_it() {
     let guard = world.guard(settings);
     let decide = |command: &str| guard.judge(&request(&shell(&world, command), Mode::Auto, true)).decision;
     assert_eq!(decide("frob a b | head"), Ruling::Allow);
-    for more in ["frob > out.txt", "frob; other", "frob $(other)", "frob && rm x", "X=$(other) frob", "frob | sh"] {
+    for more in
+        ["frob > out.txt", "frob; other", "frob $(other)", "frob && rm x", "X=$(other) frob", "frob | sh"]
+    {
         assert!(decide(more) > Ruling::Allow, "{more}");
     }
 }

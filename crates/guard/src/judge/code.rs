@@ -186,8 +186,10 @@ impl Judge<'_> {
         {
             self.add(Kind::Ask, "it edits files in place", call);
         }
-        let no_script =
-            call.args.iter().all(|arg| arg.text.starts_with('-') && !flags.contains(&arg.text.as_str()));
+        let no_script = call
+            .args
+            .iter()
+            .all(|arg| arg.unknown() || arg.text.starts_with('-') && !flags.contains(&arg.text.as_str()));
         if no_script {
             match call.input {
                 Flow::Text(text) => self.code(text),

@@ -54,6 +54,7 @@ impl Judge<'_> {
                 if let [.., last] = call.operands().as_slice() {
                     self.writes(last, "makes a link at");
                 }
+                self.add(Kind::Ask, "it makes a link", call);
             }
             "tee" | "sponge" => {
                 call.operands().iter().for_each(|arg| self.writes(arg, "writes"));

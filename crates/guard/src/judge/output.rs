@@ -84,12 +84,7 @@ pub(super) fn echo(args: &[Arg]) -> String {
     let flags: Vec<&Arg> = flags.collect();
     let text: Vec<&str> = args[flags.len()..].iter().map(|arg| arg.text.as_str()).collect();
     let text = text.join(" ");
-    // Some shells read escapes without being told to.
-    if flags.iter().any(|flag| flag.text.contains('e')) || text.contains("\\x") || text.contains("\\0") {
-        unescape(&text)
-    } else {
-        text
-    }
+    if flags.iter().any(|flag| flag.text.contains('e')) { unescape(&text) } else { text }
 }
 
 /// `printf` with the directives people use for text.

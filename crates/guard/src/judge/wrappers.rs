@@ -306,6 +306,10 @@ impl Judge<'_> {
                     self.add(Kind::Block, "a shell runs what another command prints", call);
                 }
                 self.runs_file(text, call);
+                if arg.unknown() {
+                    // It may be nothing, and then the shell reads what comes in.
+                    self.shell_reads_input(call);
+                }
                 self.add(Kind::Ask, "it runs a shell script", call);
                 return Flow::Data;
             }
@@ -317,7 +321,13 @@ impl Judge<'_> {
     /// A shell without a script runs what comes in.
     fn shell_reads_input(&mut self, call: &Call<'_>) {
         match call.input {
-            Flow::Text(text) => self.script_text(text, &Flow::Nothing),
+            Flow::Text(text) => {
+                self.script_text(text, &Flow::Nothing);
+                if text.contains('\\') {
+                    // Some shells' `echo` reads escapes without being told to.
+                    self.maybe_script(&crate::shell::unescape(text));
+                }
+            }
             Flow::Nothing => self.add(Kind::Ask, "it starts a shell", call),
             Flow::File => self.add(Kind::Ask, "it runs a file as a shell script", call),
             Flow::Hidden(how) => self.add(Kind::Block, format!("it runs what was {how}, unseen"), call),

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Effect;
 use super::parse::{PatternWord, Rule};
 use crate::glob;
 
@@ -30,11 +29,11 @@ pub(crate) struct Place<'a> {
 impl Rule {
     /// A rule names the tool, or the kind of thing: `shell` is every command, `read` and `edit` every path that is
     /// read or changed by whatever tool, `web_fetch` every host. So a deny can not be walked around with another tool.
-    pub(super) fn matches(&self, tool: &str, subject: &Subject, effect: Effect, place: &Place<'_>) -> bool {
+    pub(super) fn matches(&self, tool: &str, subject: &Subject, place: &Place<'_>) -> bool {
         let named = glob::word(&self.tool, tool);
         let Some(pattern) = &self.pattern else {
             return match subject {
-                                // A tool without a pattern is all that the tool does.
+                // A tool without a pattern is all that the tool does.
                 Subject::Extra => named,
                 Subject::Command(_) => named || self.tool == "shell",
                 Subject::Read(_) => named || self.tool == "read",

@@ -4,7 +4,7 @@ use super::*;
 
 fn hit(rule: &str, subject: &Subject) -> bool {
     let place = Place { root: Path::new("/p"), home: Path::new("/h") };
-    rule.parse::<Rule>().unwrap().matches("tool", subject, Effect::Allow, &place)
+    rule.parse::<Rule>().unwrap().matches("tool", subject, &place)
 }
 
 fn command(text: &str) -> Subject {

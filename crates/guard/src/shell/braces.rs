@@ -20,7 +20,12 @@ pub(super) fn expand(atoms: &[Atom]) -> (Vec<Vec<Atom>>, bool) {
 
 /// Expands `atoms` behind `head`. Answers whether nothing was left out.
 fn into(atoms: &[Atom], head: Vec<Atom>, words: &mut Vec<Vec<Atom>>, depth: usize) -> bool {
-    if words.len() >= MOST || depth > 64 {
+    if words.len() >= MOST {
+        return false;
+    }
+    if depth > 64 {
+        // As it stands: what is left out is said.
+        words.push([head, atoms.to_vec()].concat());
         return false;
     }
     for (at, atom) in atoms.iter().enumerate() {

@@ -57,6 +57,9 @@ pub(crate) struct Variables {
 /// Values that a variable may have at the most; with more it is unknown as well.
 const MOST_VALUES: usize = 8;
 
+/// Longer values are not kept.
+const MAX_TEXT: usize = 16 * 1024;
+
 impl Variables {
     /// Sets a variable. Where it may not come to that, the earlier values stay possible too.
     pub(crate) fn set(&mut self, name: &str, value: Value, certain: bool) {
@@ -64,6 +67,12 @@ impl Variables {
         if certain {
             values.clear();
         }
+        // A value that doubles itself would fill the memory.
+        let value = if value.text.len() > MAX_TEXT {
+            Value { text: UNKNOWN.to_string(), listed: false }
+        } else {
+            value
+        };
         if !values.contains(&value) {
             if values.len() >= MOST_VALUES {
                 values.truncate(MOST_VALUES - 1);

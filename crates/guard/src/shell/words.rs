@@ -252,7 +252,8 @@ impl Parser<'_> {
             self.characters.next();
         };
         self.characters.depth -= 1;
-        if !found {
+        let inner = &self.characters.text[start + open.len()..self.characters.at.max(start + open.len())];
+        if !found || (open == "((" && !is_sum(inner)) {
             self.characters.at = start;
             return Ok(None);
         }
@@ -319,4 +320,21 @@ impl<'t> Parser<'t> {
         parser.characters = Characters { text, at: 0, depth };
         parser
     }
+}
+
+/// Two words beside each other are no sum but a command: `$((rm -rf x))` is left to the reading that is graver.
+fn is_sum(text: &str) -> bool {
+    if text.contains(['\'', '"']) {
+        return false;
+    }
+    let mut words = text.trim_end_matches(')').split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let ends = word.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let starts =
+            words.peek().is_some_and(|next| next.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        if ends && starts {
+            return false;
+        }
+    }
+    true
 }
