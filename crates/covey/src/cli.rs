@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Models(ModelsArguments),
     /// Keys and logins: add, remove, look at and choose them
     Auth(AuthArguments),
+    /// What may happen and why, what was decided, what of this repository is trusted
+    Guard(crate::permissions::GuardArguments),
     /// Show and change settings
     Config(ConfigArguments),
     /// What was spent, as a chart
@@ -60,6 +62,12 @@ pub(crate) struct RunArguments {
     /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
     #[arg(long)]
     pub(crate) mode: Option<Mode>,
+    /// Allow without asking what this rule matches, such as shell(cargo run *); may be given several times
+    #[arg(long, value_name = "RULE", value_parser = crate::permissions::rule)]
+    pub(crate) allow: Vec<String>,
+    /// Never let happen what this rule matches; may be given several times
+    #[arg(long, value_name = "RULE", value_parser = crate::permissions::rule)]
+    pub(crate) deny: Vec<String>,
     /// What commands may touch: read-only, workspace, workspace+net or off
     #[arg(long, value_name = "LEVEL")]
     pub(crate) sandbox: Option<guard::SandboxLevel>,

@@ -10,6 +10,7 @@ mod in_process;
 mod index;
 mod login;
 mod models;
+mod permissions;
 mod run;
 mod search;
 mod session;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some(Command::Index(arguments)) => index::index(&arguments),
         Some(Command::Models(arguments)) => models::models(&arguments),
         Some(Command::Auth(arguments)) => login::auth(arguments.command),
+        Some(Command::Guard(arguments)) => permissions::guard(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),
         Some(Command::Stats(arguments)) => stats::stats(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),

@@ -43,7 +43,9 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     flag("agent", arguments.agent.clone());
     flag("mode", arguments.mode.map(|mode| mode.as_str().to_owned()));
     flag("sandbox.level", arguments.sandbox.map(|level| level.name().to_owned()));
-    let settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
+    let mut settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
+    settings.allow.clone_from(&arguments.allow);
+    settings.deny.clone_from(&arguments.deny);
     let prompt = prompt::read(arguments.prompt.as_deref(), &arguments.image)?;
 
     let target = target::choose(&settings, &arguments).await?;

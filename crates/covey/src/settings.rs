@@ -8,7 +8,7 @@ use ::auth::{Credentials, FileStore};
 use ::models::{Catalogue, Health, ProviderConfig};
 use engine::{Engine, EngineOptions, NativeAgent};
 use guard::{Sandbox, SandboxConfig, SandboxLauncher};
-use project::{Config, Home, Key, LoadOptions, NobodyTrusted, Project, Schema, process_env};
+use project::{Config, Home, Key, LoadOptions, Project, Schema, process_env};
 use protocol::{AgentId, Mode, ModelRef};
 use sessions::{Store, UsageLog};
 
@@ -98,6 +98,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
         ],
     )
     .trusted(),
+    &guard::PERMISSIONS,
     &guard::SANDBOX,
     &crate::index::SECTION,
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
@@ -107,7 +108,12 @@ pub(crate) const SECTIONS: &[&Key] = &[
 pub(crate) struct Settings {
     pub(crate) home: Home,
     pub(crate) cwd: PathBuf,
+    /// The folder that `cwd` belongs to.
+    pub(crate) root: PathBuf,
     pub(crate) config: Config,
+    /// `--allow` and `--deny`.
+    pub(crate) allow: Vec<String>,
+    pub(crate) deny: Vec<String>,
 }
 
 impl Settings {
@@ -138,10 +144,11 @@ impl Settings {
             sections: SECTIONS,
             env: &process_env,
             flags,
-            trust: &NobodyTrusted,
+            trust: &guard::TrustStore::open(home.data_dir(), project.root()),
         })
         .map_err(|errors| config_failure(&errors.errors))?;
-        Ok(Self { home, cwd, config })
+        let root = project.root().to_owned();
+        Ok(Self { home, cwd, root, config, allow: Vec::new(), deny: Vec::new() })
     }
 
     pub(crate) fn store(&self, what: &str) -> Store {
@@ -197,6 +204,13 @@ impl Settings {
         Ok(self.config.get("model")?)
     }
 
+    /// What may happen without asking, and what never: the settings and these rules.
+    pub(crate) fn permissions(&self, allow: &[String], deny: &[String]) -> Result<guard::GuardSettings, Failure> {
+        let section: Option<guard::PermissionsConfig> = self.config.get("permissions")?;
+        guard::GuardSettings::new(&section.unwrap_or_default(), allow, deny)
+            .map_err(|error| Failure::usage(error.to_string()).hint(error.hint()))
+    }
+
     /// The walls around every command; looks at nothing before the first.
     pub(crate) fn sandbox(&self) -> Result<Sandbox, Failure> {
         let config: Option<SandboxConfig> = self.config.get("sandbox")?;
@@ -218,13 +232,19 @@ impl Settings {
             reasoning: self.config.get("reasoning")?,
             simple_prompts: self.config.get("router.simple_prompts")?,
             usage_log: Some(self.usage_log()),
-            permissions: Default::default(),
+            permissions: self.permissions(&self.allow, &self.deny)?,
             home: Some(self.home.clone()),
             user_home: std::env::home_dir().unwrap_or_default(),
             launcher: Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| tell_warning(&reverted.to_string()))),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }
+}
+
+/// The folder that the current one belongs to.
+pub(crate) fn project_root() -> Result<PathBuf, Failure> {
+    let project = Project::discover(std::env::current_dir()?).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(project.root().to_owned())
 }
 
 pub(crate) fn home() -> Result<Home, Failure> {
@@ -315,7 +335,7 @@ mod tests {
             sections: SECTIONS,
             env: &|_| None,
             flags: &[],
-            trust: &NobodyTrusted,
+            trust: &project::NobodyTrusted,
         });
         let providers: BTreeMap<String, ProviderConfig> = config.unwrap().get("providers").unwrap().unwrap();
         assert_eq!(providers["x"].models["m"].context, Some(1000));
