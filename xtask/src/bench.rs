@@ -6,6 +6,7 @@
 mod catcher;
 mod child;
 mod floor;
+mod index;
 mod measures;
 mod report;
 mod sandbox;

@@ -292,4 +292,6 @@ pub(crate) fn part(path: &str, language: Language) -> Part {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

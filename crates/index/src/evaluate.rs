@@ -30,13 +30,34 @@ pub struct Score {
     pub missed: Vec<String>,
 }
 
-/// The newest commits that change one to five files of code which are still there, with subjects that say something.
-pub async fn commit_pairs(root: &Path, limit: usize) -> Result<Vec<Pair>, IndexError> {
+/// A commit: what it says and which files it touched, relative to the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    pub subject: String,
+    pub files: Vec<String>,
+}
+
+/// The newest commits of a project, without merges.
+pub async fn commits(root: &Path, limit: usize) -> Result<Vec<Commit>, IndexError> {
     let mut command = project::command("git");
-    command.cwd(root).args(["-c", "core.fsmonitor=false", "log", "--no-merges", "--name-only", "--relative"]);
-    command
-        .args(["--diff-filter=AM", "-z", "--format=%x01%s%x02"])
-        .arg(format!("-n{}", limit.saturating_mul(8)));
+    // A repository's own settings must not start programs.
+    command.cwd(root).args([
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "--no-pager",
+        "log",
+    ]);
+    command.args([
+        "--no-merges",
+        "--name-only",
+        "--relative",
+        "--diff-filter=AM",
+        "--no-ext-diff",
+        "--no-textconv",
+    ]);
+    command.args(["-z", "--format=%x01%s%x02"]).arg(format!("-n{limit}"));
     command.stdout(Stdio::piped());
     let git = |what: String| IndexError::Git { what };
     let child = command.spawn().map_err(|error| git(error.to_string()))?;
@@ -45,15 +66,24 @@ pub async fn commit_pairs(root: &Path, limit: usize) -> Result<Vec<Pair>, IndexE
         return Err(git("there is no history here".to_owned()));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let pairs = text.split('\u{1}').filter_map(|commit| {
+    let commits = text.split('\u{1}').filter_map(|commit| {
         let (subject, files) = commit.split_once('\u{2}')?;
         let files = files.split('\0').map(|file| file.trim_matches('\n')).filter(|file| !file.is_empty());
-        let files: Vec<String> =
-            files.filter(|file| is_code(file) && root.join(file).is_file()).map(str::to_owned).collect();
-        let words = subject.split_whitespace().count();
-        ((1..=5).contains(&files.len()) && words >= 3).then(|| Pair { query: subject.to_owned(), files })
+        Some(Commit { subject: subject.to_owned(), files: files.map(str::to_owned).collect() })
     });
-    Ok(pairs.take(limit).collect())
+    Ok(commits.collect())
+}
+
+/// Pairs to measure with: commits that change one to five files of code which are still there, with subjects that say
+/// something.
+pub fn commit_pairs(root: &Path, commits: &[Commit], limit: usize) -> Vec<Pair> {
+    let pairs = commits.iter().filter_map(|commit| {
+        let there = commit.files.iter().filter(|file| is_code(file) && root.join(file).is_file());
+        let files: Vec<String> = there.cloned().collect();
+        let words = commit.subject.split_whitespace().count();
+        ((1..=5).contains(&files.len()) && words >= 3).then(|| Pair { query: commit.subject.clone(), files })
+    });
+    pairs.take(limit).collect()
 }
 
 fn is_code(path: &str) -> bool {
@@ -93,7 +123,7 @@ pub fn evaluate(
             files.iter().take(count).filter(|file| right(file)).count() as f64 / pair.files.len() as f64
         };
         score.queries += 1;
-        match files.iter().position(|file| right(&file)) {
+        match files.iter().position(right) {
             Some(at) => score.mrr10 += 1.0 / (at + 1) as f64,
             None if score.missed.len() < 5 => score.missed.push(pair.query.clone()),
             None => {}

@@ -9,6 +9,7 @@ use crate::embedding::{self, Embedded as EmbeddedVectors};
 use crate::error::IndexError;
 use crate::store::{Embedded, View};
 use crate::update::{self, Progress, Updated};
+use crate::watch::Watch;
 
 /// Where things are kept and how much is done.
 #[derive(Clone)]
@@ -128,6 +129,22 @@ impl Index {
         let lock = self.inner.store.lock(if_busy == IfBusy::Wait)?;
         let lock = lock.ok_or_else(|| IndexError::Busy { root: self.inner.root.clone() })?;
         update::update(self, &lock, progress, cancel)
+    }
+
+    /// As [`update`](Self::update) for files that are known to have changed. Costs what changed, and looks at the whole
+    /// tree only if one of them is new. Paths are relative to the root.
+    pub fn update_files(&self, paths: &[String], cancel: &Cancel) -> Result<Updated, IndexError> {
+        let lock = self.inner.store.lock(true)?;
+        let lock = lock.ok_or_else(|| IndexError::Busy { root: self.inner.root.clone() })?;
+        match update::update_known(self, &lock, paths, cancel)? {
+            Some(updated) => Ok(updated),
+            None => update::update(self, &lock, &|_| {}, cancel),
+        }
+    }
+
+    /// Keeps it fresh until the answer is dropped. `told` hears of every change that was taken in.
+    pub fn watch(&self, told: impl Fn(&Updated) + Send + 'static) -> Watch {
+        Watch::start(self.clone(), told)
     }
 
     /// Makes the vectors that are missing, or takes them from the cache. Searches go on meanwhile.

@@ -144,11 +144,11 @@ mod vnni {
                             (1, 4) => tile::<1, 4>(a, b, depth, &mut sums),
                             (4, 1) => tile::<4, 1>(a, b, depth, &mut sums),
                             _ => {
-                                for y in 0..height {
-                                    for x in 0..width {
+                                for (y, sums) in sums.iter_mut().enumerate().take(height) {
+                                    for (x, sum) in sums.iter_mut().enumerate().take(width) {
                                         let mut one = [[0i32; 4]; 4];
                                         tile::<1, 1>(a.add(y * depth), b.add(x * depth), depth, &mut one);
-                                        sums[y][x] = one[0][0];
+                                        *sum = one[0][0];
                                     }
                                 }
                             }
@@ -347,7 +347,7 @@ for_each_processor! {
             for (values, out) in values.as_chunks::<16>().0.iter().zip(out.as_chunks_mut::<16>().0) {
                 for at in 0..16 {
                     // Adding a large number leaves the rounded one in the lowest bits.
-                    let whole = (values[at] * inverse + zero).max(0.0).min(255.0) + 12_582_912.0;
+                    let whole = (values[at] * inverse + zero).clamp(0.0, 255.0) + 12_582_912.0;
                     out[at] = whole.to_bits() as u8;
                 }
             }

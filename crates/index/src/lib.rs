@@ -30,19 +30,23 @@ mod embedding;
 mod index;
 mod update;
 
-mod evaluate;
 mod lexical;
 mod query;
 mod rank;
 mod search;
 mod snippet;
 
+mod context;
+mod evaluate;
+mod watch;
+
 pub use cancel::Cancel;
 pub use chunk::{Chunk, Definition, Kind, Level, Outline, outline};
+pub use context::{AutoContext, AutoOptions, Place, Related, Relation, RepoMap, SymbolReport};
 pub use embed::{Bert, Embedder, Purpose};
 pub use embedding::Embedded;
 pub use error::IndexError;
-pub use evaluate::{Pair, Score, commit_pairs, evaluate};
+pub use evaluate::{Commit, Pair, Score, commit_pairs, commits, evaluate};
 pub use index::{IfBusy, Index, Options, Status};
 pub use language::Language;
 pub use lexical::LexicalWeights;
@@ -52,3 +56,4 @@ pub use rules::Skipped;
 pub use search::{Found, Fusion, Hit, Mode, SearchOptions, Searcher};
 pub use snippet::SnippetLine;
 pub use update::{Progress, Step, Updated};
+pub use watch::Watch;

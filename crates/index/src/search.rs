@@ -227,6 +227,12 @@ impl Searcher {
                 (start_line, end_line) =
                     self.block(state, item.chunk, query).unwrap_or((start_line, end_line));
             }
+            // Never a piece and what it is part of.
+            let shown =
+                |hit: &Hit| hit.file == file.path && hit.start_line <= end_line && start_line <= hit.end_line;
+            if hits.iter().any(shown) {
+                continue;
+            }
             hits.push(Hit {
                 rank: hits.len() + 1,
                 file: file.path.to_owned(),

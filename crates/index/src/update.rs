@@ -67,31 +67,81 @@ struct Shared<'a> {
     skipped: Mutex<BTreeMap<Skipped, u64>>,
 }
 
+/// Looks at the whole tree.
 pub(crate) fn update(
     index: &Index,
     lock: &Lock,
     progress: Progress<'_>,
     cancel: &Cancel,
 ) -> Result<Updated, IndexError> {
-    let store = index.store();
     progress(Step::Walking);
-    let mut manifest = store.manifest();
-    let (snapshot, damaged) = store.snapshot(&manifest, None);
+    let mut manifest = index.store().manifest();
+    let (snapshot, damaged) = index.store().snapshot(&manifest, None);
     manifest.segments.retain(|entry| !damaged.contains(&entry.name));
     let walked = walk(index.root(), index.options().max_file_bytes, index.options().threads, cancel);
     if cancel.is_cancelled() {
         return Err(IndexError::Cancelled);
     }
     let plan = plan(&snapshot, &walked);
+    let mut report = carry_out(index, lock, manifest, plan, Some(&walked), progress, cancel)?;
+    report.repaired = !damaged.is_empty();
+    Ok(report)
+}
+
+/// Looks at these files only, if all of them are in the index; nothing if one is not, since whether it should be takes a
+/// look at the rules of every folder above it.
+pub(crate) fn update_known(
+    index: &Index,
+    lock: &Lock,
+    paths: &[String],
+    cancel: &Cancel,
+) -> Result<Option<Updated>, IndexError> {
+    let manifest = index.store().manifest();
+    let (snapshot, damaged) = index.store().snapshot(&manifest, None);
+    if !damaged.is_empty() {
+        return Ok(None);
+    }
+    let mut candidates = Vec::new();
+    let mut gone = Vec::new();
+    let known = known(&snapshot);
+    for path in paths {
+        let Some((at, file, _)) = known.get(path.as_str()) else { return Ok(None) };
+        match std::fs::symlink_metadata(index.root().join(path)) {
+            Ok(metadata) if metadata.is_file() => {
+                candidates.push(Candidate { path: path.clone(), stamp: Stamp::of(&metadata) });
+            }
+            _ => gone.push((snapshot.parts[*at].name.clone(), *file)),
+        }
+    }
+    let mut plan = Plan { todo: Vec::new(), added: 0, removed: gone, before: HashMap::new() };
+    for candidate in &candidates {
+        if let Some((at, file, stamp)) = known.get(candidate.path.as_str())
+            && *stamp != candidate.stamp
+        {
+            plan.before.insert(candidate.path.clone(), (snapshot.parts[*at].name.clone(), *file));
+            plan.todo.push(candidate);
+        }
+    }
+    carry_out(index, lock, manifest, plan, None, &|_| {}, cancel).map(Some)
+}
+
+fn carry_out(
+    index: &Index,
+    lock: &Lock,
+    mut manifest: Manifest,
+    plan: Plan<'_>,
+    walked: Option<&Walked>,
+    progress: Progress<'_>,
+    cancel: &Cancel,
+) -> Result<Updated, IndexError> {
+    let store = index.store();
     let mut report = Updated {
         added: plan.added,
         changed: plan.todo.len() - plan.added,
         removed: plan.removed.len(),
-        repaired: !damaged.is_empty(),
-        unreadable: walked.unreadable.clone(),
+        unreadable: walked.map(|walked| walked.unreadable.clone()).unwrap_or_default(),
         ..Updated::default()
     };
-    let nothing = plan.todo.is_empty() && plan.removed.is_empty() && damaged.is_empty();
     for (segment, file) in &plan.removed {
         bury(&mut manifest, segment, *file);
     }
@@ -100,20 +150,24 @@ pub(crate) fn update(
         lock,
         manifest: Mutex::new(manifest),
         before: plan.before,
-        skipped: Mutex::new(walked.skipped.clone()),
+        skipped: Mutex::new(walked.map(|walked| walked.skipped.clone()).unwrap_or_default()),
     };
     report.bytes = read_all(index, &shared, &plan.todo, progress, cancel)?;
     let mut manifest = shared.manifest.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     report.skipped = shared.skipped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    manifest.skipped = report.skipped.iter().map(|(why, count)| (why.word().to_owned(), *count)).collect();
-    manifest.checked_ms = now_nanos() / 1_000_000;
     let cancelled = cancel.is_cancelled();
+    if walked.is_some() && !cancelled {
+        manifest.skipped =
+            report.skipped.iter().map(|(why, count)| (why.word().to_owned(), *count)).collect();
+        manifest.checked_ms = now_nanos() / 1_000_000;
+    }
     if !cancelled {
         store.tidy(lock, &mut manifest, index.model().as_deref())?;
     }
     // An index that did not change is written only so that its age is right, and not for every question.
-    let stale = manifest.checked_ms - store.manifest().checked_ms > 5_000;
-    if !nothing || stale {
+    let before = store.manifest();
+    let stale = !store.exists() || (manifest.checked_ms - before.checked_ms).abs() > 5_000;
+    if manifest.segments != before.segments || stale {
         store.commit(lock, &manifest)?;
     }
     if cancelled {
@@ -130,7 +184,8 @@ struct Plan<'w> {
     before: HashMap<String, (String, u32)>,
 }
 
-fn plan<'w>(snapshot: &Snapshot, walked: &'w Walked) -> Plan<'w> {
+/// Where each file is, and what it looked like.
+fn known(snapshot: &Snapshot) -> HashMap<&str, (usize, u32, Stamp)> {
     let mut known: HashMap<&str, (usize, u32, Stamp)> = HashMap::new();
     for (at, part) in snapshot.parts.iter().enumerate() {
         for file in (0..part.segment.file_count()).filter(|file| !part.dead.contains(file)) {
@@ -139,6 +194,11 @@ fn plan<'w>(snapshot: &Snapshot, walked: &'w Walked) -> Plan<'w> {
             known.insert(row.path, (at, file, stamp));
         }
     }
+    known
+}
+
+fn plan<'w>(snapshot: &Snapshot, walked: &'w Walked) -> Plan<'w> {
+    let mut known = known(snapshot);
     let mut plan = Plan { todo: Vec::new(), added: 0, removed: Vec::new(), before: HashMap::new() };
     for candidate in &walked.files {
         match known.remove(candidate.path.as_str()) {

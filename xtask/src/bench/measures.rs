@@ -47,6 +47,7 @@ pub(super) const GROUPS: &[Group] = &[
         run: many_sessions,
     },
     super::sandbox::GROUP,
+    super::index::GROUP,
 ];
 
 fn version(stage: &mut Stage) -> Result<Vec<Line>, Failure> {

@@ -22,7 +22,9 @@ pub(super) fn evaluate(
         bar.clear();
         made?;
     }
-    let pairs = crate::block_on(async { Ok(::index::commit_pairs(index.root(), commits).await?) })?;
+    let history =
+        crate::block_on(async { Ok(::index::commits(index.root(), commits.saturating_mul(8)).await?) })?;
+    let pairs = ::index::commit_pairs(index.root(), &history, commits);
     if pairs.is_empty() {
         return Err(Failure::new("there are no commits to measure with")
             .hint("it takes a git history of commits that change a few files each"));
