@@ -10,5 +10,6 @@ mod guard;
 mod models;
 mod run;
 mod search;
+mod search;
 mod session;
 mod world;
