@@ -10,6 +10,5 @@ mod guard;
 mod models;
 mod run;
 mod search;
-mod search;
 mod session;
 mod world;

@@ -68,7 +68,7 @@ async fn wrong_usage_is_told() {
     for (arguments, word) in [
         (&["search"][..], "QUERY"),
         (&["search", "x", "--lang", "klingon"], "klingon"),
-        (&["search", "x", "-k", "0"], "-k"),
+        (&["search", "x", "-k", "0"], "--limit"),
         (&["search", "--json", "--queries", "missing.jsonl"], "missing.jsonl"),
         (&["index", "no/such/folder"], "no/such/folder"),
     ] {
