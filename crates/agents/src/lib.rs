@@ -7,11 +7,13 @@
 //! Adapters for foreign agents and their catalogue live here as they land; the built-in agent lives in `engine`.
 
 mod agent;
+mod child;
 mod services;
 mod unavailable;
 mod updates;
 
 pub use agent::{Agent, Turn};
+pub use child::{Child, ChildEnd};
 pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;
 pub use updates::{Reporter, report};

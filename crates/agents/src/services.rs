@@ -8,10 +8,15 @@ use guard::Guard;
 use project::Host;
 use protocol::{AnsweredBy, BlobRef, CallId, Event, PermissionOption};
 
+use crate::{Child, ChildEnd};
+
 /// The session, as an agent sees it.
 pub trait Services: Send + Sync {
     /// Puts a question to the person, or has it answered by rule. Waits until there is an answer.
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+
+    /// Starts a child turn and waits for its end. It ends with its parent.
+    fn child(&self, child: Child) -> BoxFuture<'_, ChildEnd>;
 
     /// Where files are read and commands run.
     fn host(&self) -> Arc<dyn Host>;

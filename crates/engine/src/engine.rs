@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use agents::{Agent, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
-use guard::{Guard, GuardOptions, GuardSettings};
+use guard::{Guard, GuardOptions, GuardSettings, Redactor};
 use models::{Catalogue, Effort, ResolveError};
 use project::{Home, Launcher, LocalHost, Project, Roots};
 use protocol::{
@@ -17,8 +17,9 @@ use sessions::{ListOptions, Opened, Store, UsageLog};
 use tokio::sync::Mutex;
 use tools::Toolbox;
 
+use crate::native::FindModel;
 use crate::session::{Handle, SessionOp, Setup, events, open};
-use crate::{EngineError, NativeAgent};
+use crate::{ContextLimits, EngineError, Extras, NativeAgent};
 
 /// What an engine is made of.
 pub struct EngineOptions {
@@ -34,6 +35,10 @@ pub struct EngineOptions {
     pub simple_prompts: Option<ModelRef>,
     /// Where calls to models are counted, if they are.
     pub usage_log: Option<UsageLog>,
+    /// When conversations are cut back.
+    pub context: ContextLimits,
+    /// Masks secrets in what models are shown.
+    pub redactor: Arc<Redactor>,
     /// What may happen without asking.
     pub permissions: GuardSettings,
     /// The person's folders, where decisions are remembered and recorded. Without it none are.
@@ -290,11 +295,26 @@ impl Engine {
                 _ => EngineError::Refused { message, hint },
             }
         })?;
-        let agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned());
+        let root =
+            Project::discover(cwd).map_or_else(|_| cwd.to_owned(), |project| project.root().to_owned());
+        let extras = Extras::read(self.inner.options.home.as_ref(), &root, cwd);
+        let agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned(), Arc::new(extras));
         // A model for easy things that can not be had is no reason not to answer.
         let simple = self.inner.options.simple_prompts.as_ref();
         let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
-        Ok(Arc::new(agent.thinking(self.inner.options.reasoning).with_simple(simple)))
+        Ok(Arc::new(
+            agent
+                .thinking(self.inner.options.reasoning)
+                .with_simple(simple)
+                .within(self.inner.options.context)
+                .masking(self.inner.options.redactor.clone())
+                .finding(self.find_model()),
+        ))
+    }
+
+    fn find_model(&self) -> FindModel {
+        let catalogue = self.inner.options.catalogue.clone();
+        Arc::new(move |name: &str| catalogue.resolve(name).map_err(|error| error.to_string()))
     }
 
     fn store_of(&self, session: &SessionId) -> &Store {

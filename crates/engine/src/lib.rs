@@ -7,11 +7,16 @@
 //! Left to others: how a front end reaches an engine (`client`), what is on disk (`sessions`), which model answers
 //! (`models`), what tools do (`tools`).
 
+mod checkpoint;
 mod engine;
 mod error;
 mod native;
 mod session;
 
+pub use checkpoint::{
+    Changed, Checkpoints, Content as KeptContent, Direction, Plan as UndoPlan, Record as CheckpointRecord,
+    State as FileState, Step as UndoStep, Target as UndoTarget, UndoError,
+};
 pub use engine::{Engine, EngineOptions, random};
 pub use error::EngineError;
-pub use native::NativeAgent;
+pub use native::{ContextLimits, Extras, NativeAgent, NotAShare, Role, Share, built_in_roles};

@@ -7,11 +7,23 @@
 mod agent;
 mod answer;
 mod calls;
+mod compact;
 mod complexity;
+mod delegate;
 mod desk;
+mod extras;
+mod keep;
+mod ledger;
+mod limits;
 mod permit;
+mod roles;
+mod stall;
 mod system;
 mod transcript;
 mod verbatim;
 
+pub(crate) use agent::FindModel;
 pub use agent::NativeAgent;
+pub use extras::Extras;
+pub use limits::{ContextLimits, NotAShare, Share};
+pub use roles::{Role, built_in as built_in_roles};

@@ -9,14 +9,14 @@ use crate::{CallId, Content};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Compaction {
     pub stage: CompactionStage,
-    /// What stands in for the events up to and including `upto`.
+    /// What stands in for everything before `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub summary: Option<String>,
-    /// The last event that the summary stands in for.
+    /// The first turn, or call, that is kept as it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional, type = "number")]
-    pub upto: Option<u64>,
+    #[ts(optional)]
+    pub from: Option<String>,
     /// Calls whose results are cut to their head and tail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pruned: Vec<CallId>,

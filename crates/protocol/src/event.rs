@@ -33,6 +33,13 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Whether it belongs to a turn that another turn started.
+    pub fn is_of_child(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.as_str().contains('.'))
+    }
+}
+
 /// Declares the event types once: the enum, its names, and which ones this version knows.
 macro_rules! events {
     ($( $(#[$docs:meta])* $variant:ident($payload:ty) = $name:literal, )*) => {

@@ -29,6 +29,8 @@ pub enum StopCause {
     MaxSteps,
     Timeout,
     Budget,
+    /// The agent went round in circles.
+    Stalled,
     /// No model or agent could be reached.
     Unreachable,
     /// The event log could not be written.

@@ -132,9 +132,13 @@ impl Store {
 
     /// Gives a session a title, as an event in its log.
     pub fn rename(&self, session: &SessionId, title: &str, now: Timestamp) -> Result<(), StoreError> {
+        self.note(session, EventBody::Title(TitleChanged { title: title.to_owned() }), now)
+    }
+
+    /// Writes one thing down in a session that nobody else writes to.
+    pub fn note(&self, session: &SessionId, body: EventBody, now: Timestamp) -> Result<(), StoreError> {
         let Opened { mut writer, mut view, .. } = self.open_writer(session, now)?;
-        let title = TitleChanged { title: title.to_owned() };
-        for event in writer.append(vec![(None, EventBody::Title(title))], now)? {
+        for event in writer.append(vec![(None, body)], now)? {
             view.apply(&event);
         }
         writer.checkpoint(&view)?;

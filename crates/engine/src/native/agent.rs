@@ -1,32 +1,40 @@
 //! The loop.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use agents::{Agent, Reporter, Turn, report};
 use futures::stream::BoxStream;
+use guard::Redactor;
 use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
-    AgentId, BlobRef, CallId, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update, Usage,
-    UsageReport, Verbatim,
+    AgentId, BlobRef, CallId, Compaction, CompactionStage, ErrorInfo, Limits, Notice, NoticeLevel, Stop,
+    StopCause, Update, Usage, UsageReport, Verbatim,
 };
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use tools::{ToolContext, ToolState, Toolbox};
+use tools::{ToolContext, ToolError, ToolState, Toolbox};
 
 use super::answer::{MessageNames, listen};
 use super::calls::{Pipeline, tidy};
+use super::compact;
 use super::complexity;
-use super::desk::TurnDesk;
+use super::delegate::Delegation;
+use super::desk::{OUTPUTS, TurnDesk};
+use super::extras::Extras;
+use super::ledger::ledger;
+use super::limits::{ContextLimits, DEFAULT_CONTEXT, Room};
 use super::permit::Gate;
-use super::system::system_prompt;
+use super::roles::Role;
+use super::stall::StallWatch;
+use super::system::{Parts, system_prompt};
 use super::transcript::{Transcript, without_empty};
 use super::verbatim;
+use crate::checkpoint::Checkpoints;
 
 /// Calls to the model in one turn, if nobody says otherwise.
 const DEFAULT_STEPS: u32 = 100;
-/// How much of the past is read for a model of unknown size, and the least for any.
-const DEFAULT_CONTEXT: u32 = 32_768;
 /// Log bytes per token: text is about four, and events wrap it.
 const BYTES_PER_TOKEN: u64 = 5;
 
@@ -35,8 +43,8 @@ pub struct NativeAgent {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    model: Arc<dyn Model>,
+pub(super) struct Inner {
+    pub(super) model: Arc<dyn Model>,
     tools: Toolbox,
     specs: Arc<ToolSet>,
     system: Arc<str>,
@@ -48,13 +56,30 @@ struct Inner {
     memory: Mutex<Option<Transcript>>,
     /// What the tools remember between calls and turns.
     state: Arc<ToolState>,
+    /// What files were before calls changed them; opened by the first turn.
+    checkpoints: OnceLock<Arc<Checkpoints>>,
+    /// When the conversation is cut back.
+    limits: ContextLimits,
+    /// Finds a model by name, for roles that want their own.
+    models: Option<FindModel>,
+    /// What people added.
+    pub(super) extras: Arc<Extras>,
+    /// Masks secrets in what models are shown.
+    redactor: Arc<Redactor>,
+    /// Whether the person was told what waits for their word.
+    told_held: AtomicBool,
+    /// A sub-agent knows nothing but its prompt.
+    is_child: bool,
 }
+
+/// Finds a model by the name of a chain, or PROVIDER/MODEL.
+pub(crate) type FindModel = Arc<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
 impl NativeAgent {
     pub const ID: &'static str = "native";
 
     /// `cwd` is the folder the session works in.
-    pub fn new(model: Arc<dyn Model>, tools: Toolbox, cwd: PathBuf) -> Self {
+    pub fn new(model: Arc<dyn Model>, tools: Toolbox, cwd: PathBuf, extras: Arc<Extras>) -> Self {
         let tools = if model.info().capabilities.tools { tools } else { Toolbox::empty() };
         let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
             name: tool.name().to_owned(),
@@ -62,21 +87,78 @@ impl NativeAgent {
             schema: tool.schema(),
         };
         let specs = ToolSet::new(tools.core().map(spec).collect());
-        let system = system_prompt(&cwd, !specs.is_empty()).into();
-        let memory = Mutex::new(None);
+        let system = system_prompt(&Parts {
+            cwd: &cwd,
+            deferred: (!specs.is_empty()).then(|| tools.deferred().map(|tool| tool.name()).collect()),
+            rules: &extras.rules,
+            skills: &extras.skills,
+            roles: extras.roles.iter().map(|role| (role.name.as_str(), role.description.as_str())).collect(),
+            memory: extras.memory.as_deref(),
+        });
         Self {
             inner: Arc::new(Inner {
                 model,
                 tools,
                 specs,
-                system,
+                system: system.into(),
                 cwd,
                 reasoning: None,
                 simple: None,
-                memory,
+                memory: Mutex::new(None),
                 state: Arc::default(),
+                checkpoints: OnceLock::new(),
+                limits: ContextLimits::default(),
+                models: None,
+                extras,
+                redactor: Arc::default(),
+                told_held: AtomicBool::new(false),
+                is_child: false,
             }),
         }
+    }
+
+    /// A sub-agent of `parent`, with a role.
+    pub(super) fn child(parent: &Inner, model: Arc<dyn Model>, role: &Role) -> Self {
+        let keep = |tool: &dyn tools::Tool| {
+            // Talking to the person and sending others is for whoever was asked.
+            let named = role.tools.is_empty() || role.tools.iter().any(|name| name == tool.name());
+            named && !matches!(tool.name(), "ask_user" | "suggest_actions")
+        };
+        let child = Self::new(model, parent.tools.filtered(keep), parent.cwd.clone(), parent.extras.clone());
+        let mut inner = Arc::into_inner(child.inner);
+        if let Some(inner) = &mut inner {
+            inner.system = format!(
+                "{}\nYou are a sub-agent. Your role: {}. {}\nYour last message is your report to the agent that sent you: \
+                 complete, exact, and short.\n",
+                inner.system, role.name, role.prompt
+            )
+            .into();
+            inner.reasoning = parent.reasoning;
+            inner.limits = parent.limits;
+            inner.models = parent.models.clone();
+            inner.redactor = parent.redactor.clone();
+            inner.is_child = true;
+            if let Some(checkpoints) = parent.checkpoints.get() {
+                inner.checkpoints = OnceLock::from(checkpoints.clone());
+            }
+        }
+        Self { inner: Arc::new(inner.unwrap_or_else(|| unreachable!("nobody else holds it yet"))) }
+    }
+
+    /// Masks what is known to be secret.
+    pub fn masking(mut self, redactor: Arc<Redactor>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.redactor = redactor;
+        }
+        self
+    }
+
+    /// Where roles find models of their own.
+    pub(crate) fn finding(mut self, models: FindModel) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.models = Some(models);
+        }
+        self
     }
 
     /// How much the model thinks before it answers.
@@ -89,6 +171,14 @@ impl NativeAgent {
 }
 
 impl NativeAgent {
+    /// When the conversation is cut back.
+    pub fn within(mut self, limits: ContextLimits) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.limits = limits;
+        }
+        self
+    }
+
     /// A quick and cheap model for prompts that are easy by their looks.
     pub fn with_simple(mut self, simple: Option<Arc<dyn Model>>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -118,7 +208,31 @@ impl Agent for NativeAgent {
 type End = (Stop, Option<StopCause>);
 
 impl Inner {
-    async fn turn(&self, turn: Turn, reporter: Reporter) -> End {
+    pub(super) fn roles(&self) -> &[Role] {
+        &self.extras.roles
+    }
+
+    /// Says once what a project ships and nobody accepted.
+    async fn tell_held(&self, reporter: &Reporter) {
+        if self.is_child || self.extras.held.is_empty() || self.told_held.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let names: Vec<String> = self
+            .extras
+            .held
+            .iter()
+            .map(|path| path.strip_prefix(&self.cwd).unwrap_or(path).display().to_string())
+            .collect();
+        let text = format!("not used until you accept it with `covey guard trust`: {}", names.join(", "));
+        reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+    }
+
+    pub(super) fn model_for(&self, name: &str) -> Result<Arc<dyn Model>, ToolError> {
+        let find = self.models.as_ref().ok_or_else(|| ToolError("no other model can be had".to_owned()))?;
+        find(name).map_err(ToolError)
+    }
+
+    async fn turn(self: &Arc<Self>, turn: Turn, reporter: Reporter) -> End {
         // Taken out, not borrowed: a turn that is cancelled or fails half-way leaves nothing behind, and the next one
         // reads the log, which knows exactly what was said and done.
         let memory = self.memory.lock().await.take();
@@ -129,7 +243,8 @@ impl Inner {
                 Err(error) => return fail(&reporter, error.to_string(), None, None).await,
             },
         };
-        transcript.push_prompt(&turn.prompt, &blobs(&turn));
+        self.tell_held(&reporter).await;
+        transcript.push_prompt(&turn.prompt, &blobs(&turn), turn.id.as_str());
         let simple = self.simple.as_ref().filter(|_| complexity::is_simple(&turn.prompt));
         if let Some(simple) = simple {
             let text = format!("a short prompt, so `{}` answers (router.simple_prompts)", simple.id());
@@ -137,6 +252,11 @@ impl Inner {
         }
         let model = simple.unwrap_or(&self.model);
         let end = self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await;
+        // Lines that were only there to see what happens go with the turn.
+        tools::remove_instrumentation(&self.state, turn.services.host().as_ref()).await;
+        let room = Room::of(model.info(), &self.limits);
+        let ledger = ledger(model.as_ref(), &self.request(model.as_ref(), &transcript), &room);
+        reporter.send(Update::Context(ledger)).await;
         if end == (Stop::Done, None) {
             *self.memory.lock().await = Some(transcript);
         }
@@ -144,12 +264,13 @@ impl Inner {
     }
 
     async fn steps(
-        &self,
+        self: &Arc<Self>,
         model: &dyn Model,
         turn: &Turn,
         transcript: &mut Transcript,
         reporter: &Reporter,
     ) -> End {
+        let spent = Arc::new(std::sync::Mutex::new(Usage::default()));
         let pipeline = Pipeline {
             tools: self.tools.clone(),
             context: ToolContext {
@@ -157,44 +278,54 @@ impl Inner {
                 cwd: self.cwd.clone(),
                 call: CallId::new(""),
                 state: self.state.clone(),
-                desk: Arc::new(TurnDesk::new(turn.services.clone(), reporter.clone())),
+                desk: Arc::new(TurnDesk::new(
+                    turn.services.clone(),
+                    reporter.clone(),
+                    Delegation::new(self.clone(), turn.clone(), spent.clone()),
+                )),
             },
             gate: Gate {
                 guard: turn.services.guard(),
                 services: turn.services.clone(),
                 mode: turn.mode,
                 attended: turn.attended,
+                reporter: reporter.clone(),
             },
             reporter: reporter.clone(),
+            watch: StallWatch::default(),
+            turn: turn.id.clone(),
+            redactor: self.redactor.clone(),
+            extras: self.extras.clone(),
+            checkpoints: self.checkpoints(turn),
         };
         let mut names = MessageNames::new(turn.id.clone());
         let mut calls_so_far = 0;
         let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
-        let mut spent = Usage::default();
         for _ in 0..max_steps {
-            let request = Request {
-                max_output: model.info().max_output,
-                reasoning: self.reasoning,
-                ..Request::new(self.system.clone(), transcript.messages().to_vec())
-                    .with_tools(self.specs.clone())
-            };
-            if let Some(message) = over_budget(model, &turn.limits, &spent, &request) {
+            let request = self.make_room(model, turn, transcript, reporter, false).await;
+            if let Some(message) = over_budget(model, &turn.limits, &so_far(&spent), &request) {
                 let hint = "raise the limit, or send `go on`".to_owned();
                 reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
                 return (Stop::Limit, Some(StopCause::Budget));
             }
-            let (answer, answered_by) =
-                match listen(model.stream(request.clone()), &mut names, reporter).await {
-                    Ok(answered) => answered,
-                    Err(error) => return call_failed(&error, reporter).await,
-                };
+            let mut request = request;
+            let mut answered = listen(model.stream(request.clone()), &mut names, reporter).await;
+            if let Err(CallError::TooLong { .. }) = &answered {
+                // The estimate was wrong, or nobody knew the window: cut back, and ask once more.
+                request = self.make_room(model, turn, transcript, reporter, true).await;
+                answered = listen(model.stream(request.clone()), &mut names, reporter).await;
+            }
+            let (answer, answered_by) = match answered {
+                Ok(answered) => answered,
+                Err(error) => return call_failed(&error, reporter).await,
+            };
             let answered_by = answered_by.unwrap_or_else(|| model.id().clone());
             let (told, stop) = (answer.usage, answer.stop.clone());
             let mut blocks = without_empty(answer.into_blocks());
             let (usage, estimated) = believable(model, told, &request, &blocks);
             let report = UsageReport { model: Some(answered_by.clone()), usage, estimated };
             reporter.send(Update::Usage(report)).await;
-            spent += usage;
+            *spent.lock().unwrap_or_else(PoisonError::into_inner) += usage;
             let mut calls = Vec::new();
             for block in &mut blocks {
                 if let Block::ToolCall(call) = block {
@@ -215,6 +346,12 @@ impl Inner {
             }
             let results = pipeline.run(&calls).await;
             transcript.push_step(blocks, results);
+            if let Some(why) = pipeline.watch.stalled() {
+                let hint = "say what to do differently".to_owned();
+                let message = format!("stopped, because it went round in circles: {why}");
+                reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
+                return (Stop::Limit, Some(StopCause::Stalled));
+            }
         }
         let message = format!("stopped after {max_steps} steps");
         let hint = "raise --max-steps, or send `go on`".to_owned();
@@ -222,12 +359,77 @@ impl Inner {
         (Stop::Limit, Some(StopCause::MaxSteps))
     }
 
+    fn request(&self, model: &dyn Model, transcript: &Transcript) -> Request {
+        Request {
+            max_output: model.info().max_output,
+            reasoning: self.reasoning,
+            ..Request::new(self.system.clone(), transcript.messages().to_vec()).with_tools(self.specs.clone())
+        }
+    }
+
+    /// The next request, in a window that it fits: old results are cut first, then old turns are summarised. At most
+    /// once each, and whatever comes of it the request is sent.
+    async fn make_room(
+        &self,
+        model: &dyn Model,
+        turn: &Turn,
+        transcript: &mut Transcript,
+        reporter: &Reporter,
+        must: bool,
+    ) -> Request {
+        let room = Room::of(model.info(), &self.limits);
+        let mut request = self.request(model, transcript);
+        let before = model.estimate(&request);
+        if before <= room.soft && !must {
+            return request;
+        }
+        let outputs = turn.services.folder().join(OUTPUTS);
+        if let Some(pruned) = compact::prune(transcript, &outputs) {
+            request = self.request(model, transcript);
+            let tokens_after = model.estimate(&request);
+            reporter
+                .send(Update::Compaction(Compaction {
+                    stage: CompactionStage::Prune,
+                    summary: None,
+                    from: None,
+                    pruned,
+                    tokens_before: before,
+                    tokens_after,
+                }))
+                .await;
+        }
+        if model.estimate(&request) <= room.full && !must {
+            return request;
+        }
+        if let Some(compaction) = compact::summarise(model, &request, transcript, &room).await {
+            transcript.apply(&compaction);
+            reporter.send(Update::Compaction(compaction)).await;
+            request = self.request(model, transcript);
+        }
+        request
+    }
+
+    fn checkpoints(&self, turn: &Turn) -> Arc<Checkpoints> {
+        let open = || {
+            let host = turn.services.host();
+            Arc::new(Checkpoints::at(&turn.services.folder(), host.roots().main()))
+        };
+        self.checkpoints.get_or_init(open).clone()
+    }
+
     async fn remember(&self, turn: &Turn) -> Result<Transcript, agents::HistoryError> {
+        if self.is_child {
+            return Ok(Transcript::default());
+        }
         let context = self.model.info().context.unwrap_or(DEFAULT_CONTEXT);
-        // Three quarters of the window; the rest is for the prompt and the answer.
-        let events = turn.services.history(u64::from(context) * BYTES_PER_TOKEN * 3 / 4).await?;
+        // Twice the window: what is too much is cut back with care, not dropped.
+        let events = turn.services.history(u64::from(context) * BYTES_PER_TOKEN * 2).await?;
         Ok(Transcript::from_events(&events, &blobs(turn)))
     }
+}
+
+fn so_far(spent: &std::sync::Mutex<Usage>) -> Usage {
+    *spent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a call cost: as the provider says, or a guess where it says nothing. A budget must hold either way.

@@ -7,16 +7,20 @@ use std::time::Instant;
 use agents::Reporter;
 use base64::Engine as _;
 use futures::{FutureExt, StreamExt};
-use guard::Action;
+use guard::{Action, Redactor, as_data};
 use models::{ImageData, ToolResult};
 use protocol::{
-    CallId, Content, FileRead, FileWrite, Image, Source, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
-    Update,
+    CallId, Content, FileRead, FileWrite, Image, Notice, NoticeLevel, Source, ToolCallUpdate, ToolContent,
+    ToolKind, ToolStatus, TurnId, Update,
 };
 use serde_json::Value;
 use tools::{DISPATCHER, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
 
+use super::extras::Extras;
+use super::keep;
 use super::permit::Gate;
+use super::stall::StallWatch;
+use crate::checkpoint::Checkpoints;
 
 /// Calls of one answer that run at the same time.
 const AT_ONCE: usize = 8;
@@ -32,6 +36,11 @@ pub(super) struct Pipeline {
     pub(super) context: ToolContext,
     pub(super) gate: Gate,
     pub(super) reporter: Reporter,
+    pub(super) watch: StallWatch,
+    pub(super) turn: TurnId,
+    pub(super) checkpoints: Arc<Checkpoints>,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) extras: Arc<Extras>,
 }
 
 /// One call, as it is meant: a deferred tool is called through the dispatcher.
@@ -106,13 +115,42 @@ impl Pipeline {
             Ok(output) => (ToolStatus::Completed, output),
             Err(ToolError(text)) => (ToolStatus::Failed, ToolOutput::new(text, "failed")),
         };
-        for read in output.read {
-            self.reporter.send(Update::FileRead(FileRead { call: Some(call.id.clone()), ..read })).await;
+        for read in &output.read {
+            let read = FileRead { call: Some(call.id.clone()), ..read.clone() };
+            self.reporter.send(Update::FileRead(read)).await;
         }
-        for wrote in output.wrote {
-            self.reporter.send(Update::FileWrite(FileWrite { call: Some(call.id.clone()), ..wrote })).await;
+        if !output.wrote.is_empty() {
+            self.context.state.edited();
         }
-        let text = bound(output.text);
+        for wrote in &output.wrote {
+            let wrote = FileWrite { call: Some(call.id.clone()), ..wrote.clone() };
+            self.reporter.send(Update::FileWrite(wrote)).await;
+        }
+        let text = self.redactor.redact(&output.text).into_owned();
+        let text = bound(if output.is_foreign { as_data(call.name, &text) } else { text });
+        let mut text = text;
+        for path in
+            output.read.iter().map(|read| &read.path).chain(output.wrote.iter().map(|wrote| &wrote.path))
+        {
+            let path = self.context.path(path);
+            let below = path.strip_prefix(self.context.host.roots().main()).unwrap_or(&path);
+            for rule in self.extras.rules_for(below) {
+                text.push_str(&format!(
+                    "\n[rules for {}, from {}]\n{}\n",
+                    rule.paths.join(", "),
+                    rule.source.display(),
+                    rule.text.trim()
+                ));
+            }
+        }
+        let failed = status == ToolStatus::Failed;
+        let notes = [
+            self.watch.changes(&output.shown),
+            self.watch.outcome(call.name, &call.arguments, &text, failed),
+        ];
+        for note in notes.into_iter().flatten() {
+            text.push_str(&format!("\n{note}"));
+        }
         let images: Vec<ImageData> = output
             .images
             .into_iter()
@@ -138,7 +176,7 @@ impl Pipeline {
             ..ToolCallUpdate::of(call.id.clone())
         };
         self.reporter.send(Update::ToolCallUpdate(update)).await;
-        ToolResult { call: call.id.as_str().to_owned(), text, images, is_error: status == ToolStatus::Failed }
+        ToolResult { call: call.id.as_str().to_owned(), text, images, is_error: failed }
     }
 
     async fn attempt(&self, call: &Meant<'_>) -> Result<ToolOutput, ToolError> {
@@ -162,8 +200,34 @@ impl Pipeline {
         if tool.name() == TOOL_SEARCH {
             return Ok(self.search(&call.arguments));
         }
+        let _alone = match keep::changes_something(&actions, &passed.verdict) {
+            true => Some(self.checkpoints.turnstile().await),
+            false => None,
+        };
+        let pending =
+            keep::before(&self.checkpoints, &self.turn, &call.id, &actions, &passed.verdict).await?;
+        let outcome = self.call(call, tool, &context).await;
+        if let Some(pending) = pending {
+            match keep::after(&self.checkpoints, &call.id, pending).await {
+                Ok(Some(taken)) => self.reporter.send(Update::Checkpoint(taken)).await,
+                Ok(None) => {}
+                Err(error) => {
+                    let text = format!("what `{}` changed can not be undone: {error}", call.name);
+                    self.reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+                }
+            }
+        }
+        outcome
+    }
+
+    async fn call(
+        &self,
+        call: &Meant<'_>,
+        tool: &Arc<dyn Tool>,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         // A panic in a tool ends that call alone.
-        let run = AssertUnwindSafe(tool.call(call.arguments.clone(), &context)).catch_unwind();
+        let run = AssertUnwindSafe(tool.call(call.arguments.clone(), context)).catch_unwind();
         let limit = tool.time_limit(&call.arguments);
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(outcome)) => outcome,
@@ -176,7 +240,7 @@ impl Pipeline {
     fn search(&self, arguments: &Value) -> ToolOutput {
         let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let found = self.tools.find(query, 5);
-        ToolOutput::new(describe(&found), format!("{} tools", found.len()))
+        ToolOutput::new(tools::describe_found(&found), format!("{} tools", found.len()))
     }
 
     fn no_such(&self, call: &Meant<'_>) -> ToolError {
@@ -214,19 +278,6 @@ pub(super) fn tidy(call: &mut models::ToolCall) {
 
 pub(super) fn dispatch(name: String, arguments: Value) -> Value {
     serde_json::json!({"name": name, "arguments": arguments})
-}
-
-/// All that a model needs to call them.
-fn describe(found: &[Arc<dyn Tool>]) -> String {
-    if found.is_empty() {
-        return "no tool fits; try other words".to_owned();
-    }
-    let line = |tool: &Arc<dyn Tool>| {
-        serde_json::json!({"name": tool.name(), "description": tool.description(), "arguments": tool.schema()})
-            .to_string()
-    };
-    let lines: Vec<String> = found.iter().map(line).collect();
-    format!("call them with `{DISPATCHER}`:\n{}", lines.join("\n"))
 }
 
 /// Keeps the head and the tail of a text that is too long, cut at characters.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::delegate::Delegation;
 use agents::{Answer, Question, Reporter, Services};
 use async_trait::async_trait;
 use protocol::{
@@ -17,18 +18,20 @@ use tools::{Desk, Errand, PersonQuestion, ToolError};
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 /// The end of what a running call wrote, as much as a card shows.
 const PROGRESS_TAIL: usize = 2048;
-const OUTPUTS: &str = "outputs";
+/// Where long outputs are, in the session's folder.
+pub(super) const OUTPUTS: &str = "outputs";
 
 /// One turn's desk.
 pub(super) struct TurnDesk {
     pub(super) services: Arc<dyn Services>,
     pub(super) reporter: Reporter,
+    pub(super) delegation: Delegation,
     told: Mutex<HashMap<CallId, Instant>>,
 }
 
 impl TurnDesk {
-    pub(super) fn new(services: Arc<dyn Services>, reporter: Reporter) -> Self {
-        Self { services, reporter, told: Mutex::default() }
+    pub(super) fn new(services: Arc<dyn Services>, reporter: Reporter, delegation: Delegation) -> Self {
+        Self { services, reporter, delegation, told: Mutex::default() }
     }
 
     /// Whether it is time to say something about the call again.
@@ -97,8 +100,8 @@ impl Desk for TurnDesk {
         }
     }
 
-    async fn delegate(&self, _errand: Errand) -> Result<String, ToolError> {
-        Err(ToolError("there are no sub-agents here; do it yourself".to_owned()))
+    async fn delegate(&self, errand: Errand) -> Result<String, ToolError> {
+        self.delegation.send(errand).await
     }
 
     fn outputs(&self) -> PathBuf {
@@ -106,6 +109,19 @@ impl Desk for TurnDesk {
     }
 
     async fn skill(&self, name: &str) -> Result<String, ToolError> {
-        Err(ToolError(format!("there is no skill `{name}`")))
+        let skills = &self.delegation.extras().skills;
+        match skills.iter().find(|skill| skill.name == name) {
+            Some(skill) => {
+                skill.text().map_err(|error| ToolError(format!("could not read the skill: {error}")))
+            }
+            None => {
+                let known: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+                Err(ToolError(format!("there is no skill `{name}`; there are: {}", known.join(", "))))
+            }
+        }
+    }
+
+    fn memory(&self) -> Option<PathBuf> {
+        self.delegation.extras().memory_folder.clone()
     }
 }

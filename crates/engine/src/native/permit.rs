@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use agents::{Answer, Question, Refused, Services};
+use agents::{Answer, Question, Refused, Reporter, Services};
 use guard::{Action, Guard, Request, Ruling, Scope, Verdict};
 use project::Grants;
-use protocol::{AnsweredBy, CallId, Mode, OptionKind, PermissionOption};
+use protocol::{AnsweredBy, CallId, Mode, Notice, NoticeLevel, OptionKind, PermissionOption, Update};
 use tools::ToolError;
 
 const ONCE: &str = "allow";
@@ -19,6 +19,7 @@ pub(super) struct Gate {
     pub(super) services: Arc<dyn Services>,
     pub(super) mode: Mode,
     pub(super) attended: bool,
+    pub(super) reporter: Reporter,
 }
 
 /// A call that may run.
@@ -38,14 +39,18 @@ impl Gate {
     ) -> Result<Passed, ToolError> {
         let request = Request { tool, actions, mode: self.mode, attended: self.attended };
         let verdict = self.guard.decide(&request);
-        match verdict.decision {
-            Ruling::Allow => {}
+        let grants = match verdict.decision {
             Ruling::Deny => return Err(self.refuse(&request, verdict, call, title).await),
-            Ruling::Ask => self.put_to_the_person(&request, &verdict, call, title).await?,
-        }
-        let needs = &verdict.needs;
-        let grants =
-            Grants { reads: needs.reads.clone(), writes: needs.writes.clone(), network: needs.network() };
+            Ruling::Ask => {
+                self.put_to_the_person(&request, &verdict, call, title).await?;
+                grants(&verdict)
+            }
+            // Mode `full` asks nothing, but it opens no sandbox: what a program reaches for outside stays out of reach.
+            Ruling::Allow if self.mode == Mode::Full && actions.iter().any(runs_a_program) => {
+                Grants::default()
+            }
+            Ruling::Allow => grants(&verdict),
+        };
         Ok(Passed { verdict, grants })
     }
 
@@ -91,7 +96,7 @@ impl Gate {
                 _ => Scope::Once,
             },
             Err(refusal) => {
-                self.guard.answered(request, verdict, guard::Answer { yes: false, scope: Scope::Once });
+                self.remember(request, verdict, false, Scope::Once).await;
                 return Err(refusal);
             }
         };
@@ -100,8 +105,16 @@ impl Gate {
             let title = format!("this is blocked because it can do harm; really? {title}");
             self.ask(verdict, call, title, again).await?;
         }
-        self.guard.answered(request, verdict, guard::Answer { yes: true, scope });
+        self.remember(request, verdict, true, scope).await;
         Ok(())
+    }
+
+    /// An answer that can not be kept still counts now.
+    async fn remember(&self, request: &Request<'_>, verdict: &Verdict, yes: bool, scope: Scope) {
+        if let Err(error) = self.guard.answered(request, verdict, guard::Answer { yes, scope }) {
+            let text = format!("the answer holds once only: {error}");
+            self.reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+        }
     }
 
     async fn ask(
@@ -125,6 +138,17 @@ impl Gate {
             Answer::Cancelled => Err(ToolError("cancelled by the person before it ran".to_owned())),
         }
     }
+}
+
+fn runs_a_program(action: &Action) -> bool {
+    matches!(action, Action::Shell { .. } | Action::Program { .. })
+}
+
+/// The room that a verdict gives. What does not exist can not be opened up; whoever needs it says so themselves.
+fn grants(verdict: &Verdict) -> Grants {
+    let there = |paths: &[std::path::PathBuf]| paths.iter().filter(|path| path.exists()).cloned().collect();
+    let needs = &verdict.needs;
+    Grants { reads: there(&needs.reads), writes: there(&needs.writes), network: needs.network() }
 }
 
 /// Once, for the session, always with the rule that it makes, no.

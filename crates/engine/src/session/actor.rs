@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Agent, Answer};
+use agents::{Agent, Answer, ChildEnd};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use guard::Guard;
@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::blobs::move_to_blobs;
 use super::handle::{Handle, Live, Message, OpFailure, OpResult, StorageFailure};
-use super::services::{Asked, SessionServices};
-use super::step::{Effect, Input, Session, SessionOp, Ticket};
+use super::services::{Asked, ChildAsked, SessionServices};
+use super::step::{ChildStart, Effect, Input, Session, SessionOp, Ticket};
 use super::turn::Records;
 
 /// Text is recorded at most this often: twice a frame of a fast terminal.
@@ -71,6 +71,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         tasks: JoinSet::new(),
         replies: HashMap::new(),
         asks: HashMap::new(),
+        children: HashMap::new(),
         next_ticket: 0,
         flush_at: None,
         sync_at: None,
@@ -103,6 +104,8 @@ struct Actor {
     tasks: JoinSet<()>,
     replies: HashMap<Ticket, oneshot::Sender<OpResult>>,
     asks: HashMap<Ticket, oneshot::Sender<Answer>>,
+    /// Child turns: who does them, and where their end is told.
+    children: HashMap<Ticket, (Arc<dyn Agent>, oneshot::Sender<ChildEnd>)>,
     next_ticket: Ticket,
     flush_at: Option<Instant>,
     sync_at: Option<Instant>,
@@ -153,6 +156,13 @@ impl Actor {
                 self.asks.insert(ticket, reply);
                 self.give(Input::Ask { turn, question, ticket }).await;
             }
+            Message::Child { parent, child, reply } => {
+                let ticket = self.ticket();
+                let agents::Child { agent, model, prompt, mode, limits } = child;
+                let start = ChildStart { agent: agent.id(), model, prompt, mode, limits };
+                self.children.insert(ticket, (agent, reply));
+                self.give(Input::StartChild { parent, start, ticket }).await;
+            }
             Message::Updates { turn, updates } => {
                 for update in updates {
                     self.give(Input::Update { turn: turn.clone(), update }).await;
@@ -202,14 +212,27 @@ impl Actor {
                     let _ = reply.send(answer);
                 }
             }
-            Effect::StartAgent { turn, prompt, mode, attended, limits } => {
+            Effect::ChildDone { ticket, end } => {
+                if let Some((_, reply)) = self.children.remove(&ticket) {
+                    // A parent that was dropped waits no longer.
+                    let _ = reply.send(end);
+                }
+            }
+            Effect::StartAgent { turn, child, prompt, mode, attended, limits } => {
+                let agent = match child {
+                    Some(ticket) => self.children.get(&ticket).map(|(agent, _)| agent.clone()),
+                    None => Some(self.agent.clone()),
+                };
+                let Some(agent) = agent else { return Ok(()) };
                 let Some(inputs) = self.inputs.upgrade() else { return Ok(()) };
                 let upto = self.disk.as_ref().map_or(0, |disk| disk.writer.last_seq());
                 let (asks, asked) = mpsc::channel(1);
+                let (children, wanted) = mpsc::channel(1);
                 let services = SessionServices {
                     turn: turn.clone(),
                     upto,
                     asks,
+                    children,
                     host: self.host.clone(),
                     guard: self.guard.clone(),
                     store: self.store.clone(),
@@ -225,8 +248,8 @@ impl Actor {
                     services: Arc::new(services),
                 };
                 let cancel = CancellationToken::new();
-                let updates = self.agent.prompt(agents_turn, cancel.clone());
-                let abort = self.tasks.spawn(forward(turn.clone(), updates, asked, inputs));
+                let updates = agent.prompt(agents_turn, cancel.clone());
+                let abort = self.tasks.spawn(forward(turn.clone(), updates, asked, wanted, inputs));
                 self.running.insert(turn, Running { cancel, abort });
             }
             Effect::CancelAgent { turn } => {
@@ -347,13 +370,20 @@ async fn forward(
     turn: TurnId,
     updates: BoxStream<'static, Update>,
     mut asked: mpsc::Receiver<Asked>,
+    mut wanted: mpsc::Receiver<ChildAsked>,
     inputs: mpsc::Sender<Message>,
 ) {
     let mut updates = updates.ready_chunks(UPDATES_AT_ONCE);
     loop {
+        let mut child = None;
         let (chunk, ask) = tokio::select! {
             biased;
             chunk = updates.next() => (chunk, None),
+            Some(asked) = wanted.recv() => {
+                child = Some(asked);
+                let said = updates.next().now_or_never();
+                (said.unwrap_or(Some(vec![])), None)
+            }
             Some(ask) = asked.recv() => {
                 // What was said before the question may have arrived since we looked.
                 let said = updates.next().now_or_never();
@@ -370,6 +400,9 @@ async fn forward(
         if let Some(Asked { question, reply }) = ask {
             // Without a session the question is dropped, and its asker hears that.
             let _ = inputs.send(Message::Ask { turn: turn.clone(), question, reply }).await;
+        }
+        if let Some(ChildAsked { child, reply }) = child {
+            let _ = inputs.send(Message::Child { parent: turn.clone(), child, reply }).await;
         }
         if over {
             break;

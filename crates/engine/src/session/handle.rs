@@ -21,6 +21,12 @@ pub(super) enum Message {
         question: agents::Question,
         reply: oneshot::Sender<Answer>,
     },
+    /// A turn starts another.
+    Child {
+        parent: TurnId,
+        child: agents::Child,
+        reply: oneshot::Sender<agents::ChildEnd>,
+    },
     Updates {
         turn: TurnId,
         updates: Vec<Update>,

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agents::{Answer, HistoryError, Question, Services};
+use agents::{Answer, Child, ChildEnd, HistoryError, Question, Services};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use guard::Guard;
 use project::Host;
-use protocol::{BlobRef, Event, EventBody, SessionId, TurnId};
+use protocol::{BlobRef, Event, EventBody, SessionId, Stop, TurnId, Usage};
 use sessions::{Record, Store};
 use tokio::sync::{mpsc, oneshot};
 
@@ -23,6 +23,8 @@ pub(super) struct SessionServices {
     pub(super) upto: u64,
     /// Questions go the way that updates go, so that they are recorded after what was said before them.
     pub(super) asks: mpsc::Sender<Asked>,
+    /// Children go the same way.
+    pub(super) children: mpsc::Sender<ChildAsked>,
     pub(super) host: Arc<dyn Host>,
     pub(super) guard: Arc<Guard>,
     pub(super) store: Store,
@@ -35,6 +37,12 @@ pub(super) struct Asked {
     pub(super) reply: oneshot::Sender<Answer>,
 }
 
+/// A child turn to be started, and where its end is told.
+pub(super) struct ChildAsked {
+    pub(super) child: Child,
+    pub(super) reply: oneshot::Sender<ChildEnd>,
+}
+
 impl Services for SessionServices {
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         async move {
@@ -43,6 +51,19 @@ impl Services for SessionServices {
                 return Answer::Cancelled;
             }
             answer.await.unwrap_or(Answer::Cancelled)
+        }
+        .boxed()
+    }
+
+    fn child(&self, child: Child) -> BoxFuture<'_, ChildEnd> {
+        async move {
+            let gone =
+                || ChildEnd { stop: Stop::Cancelled, said: String::new(), usage: Usage::default(), steps: 0 };
+            let (reply, end) = oneshot::channel();
+            if self.children.send(ChildAsked { child, reply }).await.is_err() {
+                return gone();
+            }
+            end.await.unwrap_or_else(|_| gone())
         }
         .boxed()
     }

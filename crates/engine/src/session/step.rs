@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agents::{Answer, Question, Refused};
+use agents::{Answer, ChildEnd, Question, Refused};
 use protocol::{
     AgentId, AnsweredBy, Content, Decision, ErrorInfo, EventBody, Limits, Mode, ModeChanged, ModelChanged,
     ModelRef, PermissionAnswer, PermissionOutcome, PermissionRequest, RequestId, SessionEnd, Stop, StopCause,
-    Timestamp, TitleChanged, TurnId, TurnStart, Update, UserPrompt,
+    Timestamp, TitleChanged, TurnId, TurnStart, Update, Usage, UserPrompt,
 };
 
 use super::turn::{Records, Turn};
@@ -25,6 +25,8 @@ pub(crate) enum Input {
     AgentGone { turn: TurnId },
     /// An agent waits for permission; the answer goes to `ticket`.
     Ask { turn: TurnId, question: Question, ticket: Ticket },
+    /// A turn starts another; its end is told to `ticket`.
+    StartChild { parent: TurnId, start: ChildStart, ticket: Ticket },
     /// Collected text is due to be recorded.
     Flush,
     /// A turn's time is up.
@@ -33,6 +35,16 @@ pub(crate) enum Input {
     GraceOver { turn: TurnId },
     /// An append failed: nothing of it is in the log.
     StorageFailed { lost: Records },
+}
+
+/// A child turn, as far as it is data.
+#[derive(Debug)]
+pub(crate) struct ChildStart {
+    pub(crate) agent: AgentId,
+    pub(crate) model: Option<ModelRef>,
+    pub(crate) prompt: Vec<Content>,
+    pub(crate) mode: Mode,
+    pub(crate) limits: Limits,
 }
 
 /// Names somebody who waits for an answer.
@@ -81,6 +93,8 @@ pub(crate) enum Effect {
     },
     StartAgent {
         turn: TurnId,
+        /// Whose agent: a child's, or the session's own.
+        child: Option<Ticket>,
         prompt: Vec<Content>,
         mode: Mode,
         attended: bool,
@@ -95,6 +109,10 @@ pub(crate) enum Effect {
     AnswerAgent {
         ticket: Ticket,
         answer: Answer,
+    },
+    ChildDone {
+        ticket: Ticket,
+        end: ChildEnd,
     },
     FlushSoon,
     DeadlineIn {
@@ -190,6 +208,7 @@ impl Session {
             Input::Update { turn, update } => self.update(&turn, update, now),
             Input::AgentGone { turn } => self.agent_gone(&turn, now),
             Input::Ask { turn, question, ticket } => self.ask(turn, question, ticket),
+            Input::StartChild { parent, start, ticket } => self.start_child(&parent, start, ticket, now),
             Input::Flush => {
                 self.flush_due = false;
                 let records = self.turns.values_mut().flat_map(Turn::flush).collect::<Vec<_>>();
@@ -292,11 +311,52 @@ impl Session {
                 (Some(turn.clone()), EventBody::TurnStart(TurnStart { parent: None, agent, model, mode })),
             ]),
             Effect::Answer { ticket, result: Ok(Some(turn.clone())) },
-            Effect::StartAgent { turn: turn.clone(), prompt, mode, attended, limits: limits.clone() },
+            Effect::StartAgent {
+                turn: turn.clone(),
+                child: None,
+                prompt,
+                mode,
+                attended,
+                limits: limits.clone(),
+            },
         ];
         if let Some(millis) = limits.timeout_ms {
             effects.push(Effect::DeadlineIn { turn, millis });
         }
+        effects
+    }
+
+    /// A child is a turn of its own, with its parent's person. It ends with its parent at the latest.
+    fn start_child(
+        &mut self,
+        parent: &TurnId,
+        start: ChildStart,
+        ticket: Ticket,
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        let refused = |stop| {
+            let end = ChildEnd { stop, said: String::new(), usage: Usage::default(), steps: 0 };
+            vec![Effect::ChildDone { ticket, end }]
+        };
+        let Some(above) = self.turns.get_mut(parent) else { return refused(Stop::Cancelled) };
+        if above.stopping().is_some() {
+            return refused(Stop::Cancelled);
+        }
+        let turn = above.next_child();
+        let attended = above.attended;
+        let mut records = above.flush();
+        let ChildStart { agent, model, prompt, mode, limits } = start;
+        let content = prompt.clone();
+        let begin = TurnStart { parent: Some(parent.clone()), agent, model, mode };
+        records.push((Some(turn.clone()), EventBody::TurnStart(begin)));
+        records.push((Some(turn.clone()), EventBody::UserPrompt(UserPrompt { content, key: None })));
+        let child = Turn::new(turn.clone(), attended, now).child_of(parent.clone(), ticket);
+        self.turns.insert(turn.clone(), child);
+        let mut effects = append(records);
+        if let Some(millis) = limits.timeout_ms {
+            effects.push(Effect::DeadlineIn { turn: turn.clone(), millis });
+        }
+        effects.push(Effect::StartAgent { turn, child: Some(ticket), prompt, mode, attended, limits });
         effects
     }
 
@@ -334,7 +394,10 @@ impl Session {
         if !turn.stop(stop, cause) {
             return vec![];
         }
-        let mut effects = vec![Effect::CancelAgent { turn: id.clone() }];
+        let children: Vec<TurnId> = self.children_of(id);
+        let mut effects: Vec<Effect> =
+            children.iter().flat_map(|child| self.stop_turn(child, Stop::Cancelled, None)).collect();
+        effects.push(Effect::CancelAgent { turn: id.clone() });
         effects.extend(self.withdraw_questions(id));
         effects.push(Effect::GraceIn { turn: id.clone() });
         effects
@@ -342,11 +405,31 @@ impl Session {
 
     /// Closes a turn: whatever is open in it gets its end, so the history is valid whatever happened.
     fn finish(&mut self, id: &TurnId, stop: Stop, cause: Option<StopCause>, now: Timestamp) -> Vec<Effect> {
-        let mut effects = self.withdraw_questions(id);
-        let Some(turn) = self.turns.remove(id) else { return effects };
+        let mut effects = Vec::new();
+        for child in self.children_of(id) {
+            effects.push(Effect::AbortAgent { turn: child.clone() });
+            effects.extend(self.finish(&child, Stop::Cancelled, None, now));
+        }
+        effects.extend(self.withdraw_questions(id));
+        let Some(mut turn) = self.turns.remove(id) else { return effects };
+        let parent = turn.parent();
+        let end = turn.child_end(stop);
         effects.extend(append(turn.close(stop, cause, now)));
-        effects.push(Effect::Settle);
+        match (parent, end) {
+            (Some(parent), Some((ticket, end))) => {
+                if let Some(above) = self.turns.get_mut(&parent) {
+                    above.add_child(&end);
+                }
+                effects.push(Effect::ChildDone { ticket, end });
+            }
+            _ => effects.push(Effect::Settle),
+        }
         effects
+    }
+
+    fn children_of(&self, id: &TurnId) -> Vec<TurnId> {
+        let children = self.turns.iter().filter(|(_, turn)| turn.parent().as_ref() == Some(id));
+        children.map(|(id, _)| id.clone()).collect()
     }
 
     fn ask(&mut self, id: TurnId, question: Question, ticket: Ticket) -> Vec<Effect> {

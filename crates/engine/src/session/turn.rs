@@ -1,9 +1,12 @@
 //! One running turn: what it has open, and the text that waits to be recorded.
 
+use agents::ChildEnd;
 use protocol::{
     CallId, Chunk, EventBody, MessageEnd, MessageId, RequestId, Stop, StopCause, Timestamp, ToolCallUpdate,
     ToolContent, ToolStatus, TurnEnd, TurnId, Update, Usage,
 };
+
+use super::step::Ticket;
 
 /// What goes into the log, each with the turn it belongs to.
 pub(crate) type Records = Vec<(Option<TurnId>, EventBody)>;
@@ -23,6 +26,11 @@ pub(super) struct Turn {
     requests: u32,
     usage: Usage,
     steps: u32,
+    /// The turn that started this one, and who waits for its end.
+    child_of: Option<(TurnId, Ticket)>,
+    children: u32,
+    /// The last message, for whoever waits for a child.
+    last: Option<(MessageId, String)>,
 }
 
 struct Text {
@@ -45,7 +53,37 @@ impl Turn {
             requests: 0,
             usage: Usage::default(),
             steps: 0,
+            child_of: None,
+            children: 0,
+            last: None,
         }
+    }
+
+    pub(super) fn child_of(mut self, parent: TurnId, ticket: Ticket) -> Self {
+        self.child_of = Some((parent, ticket));
+        self
+    }
+
+    pub(super) fn parent(&self) -> Option<TurnId> {
+        self.child_of.as_ref().map(|(parent, _)| parent.clone())
+    }
+
+    pub(super) fn next_child(&mut self) -> TurnId {
+        self.children += 1;
+        TurnId::from(format!("{}.{}", self.id, self.children))
+    }
+
+    /// What whoever started this turn hears of its end.
+    pub(super) fn child_end(&mut self, stop: Stop) -> Option<(Ticket, ChildEnd)> {
+        let (_, ticket) = self.child_of.as_ref()?;
+        let stop = self.stopping.map_or(stop, |(stop, _)| stop);
+        let said = self.last.take().map(|(_, text)| text).unwrap_or_default();
+        Some((*ticket, ChildEnd { stop, said, usage: self.usage, steps: self.steps }))
+    }
+
+    pub(super) fn add_child(&mut self, end: &ChildEnd) {
+        self.usage += end.usage;
+        self.denied |= end.stop == Stop::Denied;
     }
 
     pub(super) fn stopping(&self) -> Option<(Stop, Option<StopCause>)> {
@@ -84,6 +122,12 @@ impl Turn {
     fn chunk(&mut self, chunk: Chunk, thought: bool) -> Records {
         if chunk.text.is_empty() {
             return vec![];
+        }
+        if self.child_of.is_some() && !thought {
+            match &mut self.last {
+                Some((message, text)) if *message == chunk.message => text.push_str(&chunk.text),
+                last => *last = Some((chunk.message.clone(), chunk.text.clone())),
+            }
         }
         if let Some(text) = &mut self.text
             && text.message == chunk.message

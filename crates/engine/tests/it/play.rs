@@ -20,18 +20,24 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) project: PathBuf,
     pub(crate) folder: tempfile::TempDir,
+    window: u32,
 }
 
 impl World {
     /// `script` is what the model says; see [`Script`].
     pub(crate) async fn new(script: &str) -> Self {
+        Self::with_window(script, 100_000).await
+    }
+
+    /// With a model that takes so many tokens.
+    pub(crate) async fn with_window(script: &str, window: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("project");
         std::fs::create_dir_all(project.join(".git")).unwrap();
         let server = ModelServer::start(script.parse::<Script>().unwrap()).await.unwrap();
         let store = Store::new(folder.path().join("sessions"));
-        let engine = new_engine(&server, &store);
-        Self { server, engine, store, project, folder }
+        let engine = new_engine(&server, &store, window);
+        Self { server, engine, store, project, folder, window }
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -85,13 +91,13 @@ impl World {
     /// A second engine on the same store, as after a restart.
     pub(crate) async fn restart(&mut self) {
         self.engine.shutdown().await;
-        self.engine = new_engine(&self.server, &self.store);
+        self.engine = new_engine(&self.server, &self.store, self.window);
     }
 }
 
-fn new_engine(server: &ModelServer, store: &Store) -> Engine {
+fn new_engine(server: &ModelServer, store: &Store, window: u32) -> Engine {
     let config = format!(
-        "wire = \"openai-chat\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = 100000\n",
+        "wire = \"openai-chat\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = {window}\n",
         server.base_url()
     );
     let providers = [("testkit".to_owned(), toml::from_str(&config).unwrap())].into();
@@ -105,6 +111,8 @@ fn new_engine(server: &ModelServer, store: &Store) -> Engine {
         reasoning: None,
         simple_prompts: None,
         usage_log: None,
+        context: Default::default(),
+        redactor: Default::default(),
         permissions: Default::default(),
         home: None,
         user_home: "/nonexistent".into(),
@@ -115,7 +123,7 @@ fn new_engine(server: &ModelServer, store: &Store) -> Engine {
 
 /// Another engine on a world's store.
 pub(crate) fn engine_on(world: &World) -> Engine {
-    new_engine(&world.server, &world.store)
+    new_engine(&world.server, &world.store, world.window)
 }
 
 pub(crate) fn ends(event: &Event, turn: &TurnId) -> bool {

@@ -10,7 +10,11 @@ use crate::play::{World, ends, engine_on};
 #[tokio::test]
 async fn a_client_that_does_not_read_misses_nothing_and_holds_up_nobody() {
     // Far more records than the live channel holds, because each tool call makes several.
-    let world = World::new("reply\n  text: Working.\n  call: list_dir {}\nforever\n").await;
+    let step = |n: u32| {
+        format!("reply\n  text: Working.\n  call: read {{\"path\": \"f\", \"offset\": {n}, \"limit\": 1}}\n")
+    };
+    let world = World::new(&(1..=230).map(step).collect::<String>()).await;
+    world.write("f", &(0..300).map(|n| format!("{n}\n")).collect::<String>());
     let session = world.session().await;
     let mut slow = world.engine.events(session.clone(), 0).await.unwrap();
     assert!(slow.next().await.is_some());

@@ -96,11 +96,11 @@ fn body() -> impl Strategy<Value = EventBody> {
                 })
             }
         ),
-        (text(), prop::option::of(text()), any::<u64>()).prop_map(|(call, summary, upto)| {
+        (text(), prop::option::of(text()), text()).prop_map(|(call, summary, from)| {
             EventBody::Compaction(Compaction {
                 stage: CompactionStage::Summarise,
                 summary,
-                upto: Some(upto),
+                from: Some(from),
                 pruned: vec![call.into()],
                 tokens_before: 2,
                 tokens_after: 1,

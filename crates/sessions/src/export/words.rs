@@ -64,6 +64,7 @@ fn because(cause: StopCause) -> &'static str {
     match cause {
         StopCause::Refused => "the model declined",
         StopCause::OutputLimit => "output limit",
+        StopCause::Stalled => "going round in circles",
         StopCause::MaxSteps => "step limit",
         StopCause::Timeout => "time limit",
         StopCause::Budget => "budget",

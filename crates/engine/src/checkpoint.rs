@@ -1,0 +1,278 @@
+//! What files were before an agent changed them, so that it can be taken back.
+//!
+//! Before an effect the states of the files that it touches are kept ([`Checkpoints::before`]), after it what really
+//! changed is written down ([`Checkpoints::after`]). For a command nobody knows what it touches, so everything in the
+//! project is looked at before and after; what git has already is not copied, and generated folders are left out. The
+//! user's git index, stash and refs are never touched.
+
+mod git_index;
+mod journal;
+mod objects;
+mod restore;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+pub use journal::{Changed, Content, Record, State};
+pub use restore::{Direction, Plan, Step, Target, UndoError};
+
+use journal::{Journal, PathText};
+use objects::Objects;
+use survey::{Looks, Survey, looks};
+
+/// The checkpoints of one session in one project.
+#[derive(Debug)]
+pub struct Checkpoints {
+    root: PathBuf,
+    journal: Journal,
+    inner: Mutex<Inner>,
+    /// One effect at a time, whichever agent has it: what changed in between must be known to be its own.
+    turnstile: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    objects: Objects,
+    /// How files looked when they were last kept, so that what did not change since is not read again.
+    known: HashMap<PathBuf, (Looks, Content)>,
+}
+
+/// For whom a checkpoint is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub turn: String,
+    pub call: Option<String>,
+}
+
+/// What is about to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// These files and folders, as absolute paths.
+    Files(Vec<PathBuf>),
+    /// Whatever a command changes.
+    Anything,
+}
+
+/// An effect that has begun.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Pending {
+    mark: Mark,
+    /// The files in scope; without it, everything.
+    files: Option<Vec<PathText>>,
+    before: Vec<(PathText, State)>,
+    left_out: Vec<String>,
+}
+
+impl Pending {
+    /// The folders that a command could delete without that being taken back.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+}
+
+impl Checkpoints {
+    /// `folder` is the session's own, `root` the project's.
+    pub fn at(folder: &Path, root: &Path) -> Self {
+        let folder = folder.join("checkpoints");
+        let objects = Objects::at(folder.join("objects"));
+        Self {
+            root: root.to_owned(),
+            journal: Journal::at(folder),
+            inner: Mutex::new(Inner { objects, known: HashMap::new() }),
+            turnstile: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    /// Held from before an effect until after it.
+    pub(crate) async fn turnstile(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turnstile.lock().await
+    }
+
+    /// Keeps what is about to change. Blocks; it reads files.
+    pub fn before(&self, mark: Mark, scope: Scope) -> io::Result<Pending> {
+        self.recover()?;
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let tracked = git_index::read(&self.root);
+        let (entries, mut left_out) = self.look(&scope, &tracked);
+        let mut before = Vec::with_capacity(entries.len());
+        for (path, looks) in entries {
+            let state = inner.state(&self.root, &path, looks, &tracked, &mut left_out);
+            before.push((PathText(path), state));
+        }
+        let files = match scope {
+            Scope::Files(paths) => Some(paths.into_iter().map(PathText).collect()),
+            Scope::Anything => None,
+        };
+        let pending = Pending { mark, files, before, left_out };
+        // Should we die before the effect is over, the next to open the session finds out what it did.
+        let text = serde_json::to_vec(&pending)?;
+        if let Some(folder) = self.journal.pending_file().parent() {
+            project::create_private_dir(folder)?;
+        }
+        std::fs::write(self.journal.pending_file(), text)?;
+        Ok(pending)
+    }
+
+    /// Writes down what changed; none when nothing did. Blocks.
+    pub fn after(&self, pending: Pending) -> io::Result<Option<Record>> {
+        let tracked = git_index::read(&self.root);
+        let scope = match pending.files {
+            Some(files) => Scope::Files(files.into_iter().map(|path| path.0).collect()),
+            None => Scope::Anything,
+        };
+        let (now, _) = self.look(&scope, &tracked);
+        let now: BTreeMap<PathBuf, Looks> = now.into_iter().collect();
+        let before: BTreeMap<PathBuf, State> =
+            pending.before.into_iter().map(|(path, state)| (path.0, state)).collect();
+        let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
+        let mut files = Vec::new();
+        for path in paths {
+            let was = before.get(path).cloned().unwrap_or(State::Absent);
+            let is = now.get(path).map_or(State::Absent, |looks| seen(looks.clone(), Content::Nowhere));
+            if !same_looks(&was, &is) {
+                files.push(Changed { path: path.clone(), before: was, after: is });
+            }
+        }
+        let record = match files.is_empty() {
+            true => None,
+            false => {
+                let Mark { turn, call } = pending.mark;
+                let id = self.journal.records()?.last().map_or(0, |record| record.id) + 1;
+                let record = Record { id, turn, call, files, left_out: pending.left_out };
+                self.journal.append(&record)?;
+                self.overtaken()?;
+                Some(record)
+            }
+        };
+        std::fs::remove_file(self.journal.pending_file())?;
+        Ok(record)
+    }
+
+    /// Every effect so far, oldest first.
+    pub fn records(&self) -> io::Result<Vec<Record>> {
+        self.recover()?;
+        self.journal.records()
+    }
+
+    /// Closes what a crash left open.
+    fn recover(&self) -> io::Result<()> {
+        let Ok(text) = std::fs::read(self.journal.pending_file()) else { return Ok(()) };
+        match serde_json::from_slice(&text) {
+            Ok(pending) => self.after(pending).map(drop),
+            // Torn: the effect had not begun.
+            Err(_) => std::fs::remove_file(self.journal.pending_file()),
+        }
+    }
+
+    /// Something new was done, so what was undone before can not be redone any more.
+    fn overtaken(&self) -> io::Result<()> {
+        let mut undone = self.journal.undone();
+        if undone.batches.is_empty() {
+            return Ok(());
+        }
+        let gone = undone.batches.drain(..).flat_map(|batch| batch.ids);
+        undone.dead.extend(gone);
+        self.journal.set_undone(&undone)
+    }
+
+    /// How everything in scope looks now, and what is not looked after.
+    fn look(
+        &self,
+        scope: &Scope,
+        tracked: &HashMap<PathBuf, git_index::Tracked>,
+    ) -> (Vec<(PathBuf, Looks)>, Vec<String>) {
+        let has_tracked = |folder: &Path| tracked.keys().any(|path| path.starts_with(folder));
+        match scope {
+            Scope::Anything => {
+                let survey = Survey::of(&self.root, &has_tracked);
+                let mut left_out: Vec<String> =
+                    survey.left_out.iter().map(|path| format!("{}/: generated", path.display())).collect();
+                if survey.cut {
+                    left_out.push("the project is too large to look after all of it".to_owned());
+                }
+                (survey.entries.into_iter().collect(), left_out)
+            }
+            Scope::Files(paths) => {
+                let mut entries = BTreeMap::new();
+                for path in paths {
+                    let Ok(below) = path.strip_prefix(&self.root) else { continue };
+                    // Folders that come to be on the way go again with the file.
+                    for parent in below.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()) {
+                        entries
+                            .extend(looks(&self.root.join(parent)).map(|looks| (parent.to_owned(), looks)));
+                    }
+                    let Some(found) = looks(path) else { continue };
+                    if found == Looks::Folder {
+                        let inside = Survey::of(path, &|_| true).entries;
+                        entries.extend(inside.into_iter().map(|(name, looks)| (below.join(name), looks)));
+                    }
+                    entries.insert(below.to_owned(), found);
+                }
+                (entries.into_iter().collect(), Vec::new())
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// What is at a path, with its content kept somewhere.
+    fn state(
+        &mut self,
+        root: &Path,
+        path: &Path,
+        looks: Looks,
+        tracked: &HashMap<PathBuf, git_index::Tracked>,
+        left_out: &mut Vec<String>,
+    ) -> State {
+        let Looks::File { len, modified, .. } = &looks else { return seen(looks, Content::Nowhere) };
+        if let Some((known, content)) = self.known.get(path)
+            && *known == looks
+        {
+            return seen(looks, content.clone());
+        }
+        let in_git = tracked.get(path).filter(|file| {
+            let time = i128::from(file.modified.0) * 1_000_000_000 + i128::from(file.modified.1);
+            u64::from(file.len) == *len && time == *modified
+        });
+        let content = match in_git {
+            Some(file) => Content::Git(file.blob.clone()),
+            None => match self.objects.keep_file(&root.join(path)) {
+                Ok(name) => Content::Kept(name),
+                Err(why) => {
+                    left_out.push(format!("{}: {}", path.display(), why.reason()));
+                    Content::Nowhere
+                }
+            },
+        };
+        self.known.insert(path.to_owned(), (looks.clone(), content.clone()));
+        seen(looks, content)
+    }
+}
+
+fn seen(looks: Looks, content: Content) -> State {
+    match looks {
+        Looks::Folder => State::Folder,
+        Looks::Link { to } => State::Link { to },
+        Looks::File { len, modified, mode, .. } => {
+            State::File { content, mode, len, modified: i64::try_from(modified).unwrap_or(i64::MAX) }
+        }
+    }
+}
+
+/// Whether two states look the same on disk, wherever their content is kept.
+fn same_looks(a: &State, b: &State) -> bool {
+    match (a, b) {
+        (
+            State::File { mode, len, modified, .. },
+            State::File { mode: other_mode, len: other_len, modified: other_modified, .. },
+        ) => (mode, len, modified) == (other_mode, other_len, other_modified),
+        _ => a == b,
+    }
+}

@@ -1,0 +1,326 @@
+//! Taking effects back, and doing them again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::PoisonError;
+
+use super::journal::Batch;
+use super::survey::looks;
+use super::{Changed, Checkpoints, Content, State, same_looks, seen};
+
+/// Which effects are taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// All of the last turn that changed something.
+    LastTurn,
+    /// The last effect.
+    LastStep,
+    /// Everything from this turn on.
+    Turn(String),
+    /// Everything from this call on.
+    Call(String),
+    /// Everything.
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Undo,
+    Redo,
+}
+
+/// What would be done. Nothing has happened yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub direction: Direction,
+    pub ids: Vec<u32>,
+    pub steps: Vec<Step>,
+    /// The one path that it is limited to; the records stay as they are then.
+    only: Option<PathBuf>,
+}
+
+/// What happens to one path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub path: PathBuf,
+    pub now: State,
+    pub then: State,
+    /// Somebody changed it since, or its content is not there: why it can not be done without force, or at all.
+    pub conflict: Option<String>,
+}
+
+/// Why nothing was taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    #[error("there is nothing to undo")]
+    NothingToUndo,
+    #[error("there is nothing to redo")]
+    NothingToRedo,
+    #[error("`{0}` changed nothing in this session")]
+    NoSuchTarget(String),
+    #[error("`{}` {why}", path.display())]
+    Conflict { path: PathBuf, why: String },
+    #[error("could not restore `{}`", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("could not read the checkpoints")]
+    Journal(#[from] io::Error),
+}
+
+impl Plan {
+    /// Whether carrying it out would change anything.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+impl Checkpoints {
+    /// What taking effects back would do.
+    pub fn plan_undo(&self, target: &Target, only: Option<&Path>) -> Result<Plan, UndoError> {
+        let records = self.records()?;
+        let undone = self.journal.undone();
+        let gone =
+            |id: u32| undone.dead.contains(&id) || undone.batches.iter().any(|batch| batch.ids.contains(&id));
+        let applied: Vec<_> = records.into_iter().filter(|record| !gone(record.id)).collect();
+        let Some(last) = applied.last() else { return Err(UndoError::NothingToUndo) };
+        let first = match target {
+            Target::All => Some(0),
+            Target::LastStep => Some(applied.len() - 1),
+            Target::LastTurn => applied.iter().position(|record| record.turn == last.turn),
+            Target::Turn(turn) => applied.iter().position(|record| record.turn == *turn),
+            Target::Call(call) => applied.iter().position(|record| record.call.as_ref() == Some(call)),
+        };
+        let Some(first) = first else {
+            let (Target::Turn(name) | Target::Call(name)) = target else {
+                return Err(UndoError::NothingToUndo);
+            };
+            return Err(UndoError::NoSuchTarget(name.clone()));
+        };
+        let chosen = &applied[first..];
+        // Of each path, what it was before the first effect and what the last one left.
+        let mut files: BTreeMap<PathBuf, (State, State)> = BTreeMap::new();
+        for changed in chosen.iter().flat_map(|record| &record.files) {
+            let ends = files
+                .entry(changed.path.clone())
+                .or_insert_with(|| (changed.before.clone(), changed.after.clone()));
+            ends.1 = changed.after.clone();
+        }
+        let ids = chosen.iter().map(|record| record.id).collect();
+        Ok(self.plan(Direction::Undo, ids, files, only))
+    }
+
+    /// What doing the last undone effects again would do.
+    pub fn plan_redo(&self) -> Result<Plan, UndoError> {
+        let undone = self.journal.undone();
+        let batch = undone.batches.last().ok_or(UndoError::NothingToRedo)?;
+        let files =
+            batch.files.iter().map(|file| (file.path.clone(), (file.after.clone(), file.before.clone())));
+        Ok(self.plan(Direction::Redo, batch.ids.clone(), files.collect(), None))
+    }
+
+    fn plan(
+        &self,
+        direction: Direction,
+        ids: Vec<u32>,
+        files: BTreeMap<PathBuf, (State, State)>,
+        only: Option<&Path>,
+    ) -> Plan {
+        let restamped = self.journal.undone().restamped;
+        let is_ours = |path: &Path, now: &State, expected: &State| {
+            let mut stamps = restamped.iter().filter(|stamp| stamp.path == path);
+            stamps.any(|stamp| same_looks(&stamp.before, expected) && same_looks(&stamp.after, now))
+        };
+        let mut steps = Vec::new();
+        for (path, (then, expected)) in files {
+            if only.is_some_and(|only| !path.starts_with(only)) {
+                continue;
+            }
+            let now =
+                looks(&self.root.join(&path)).map_or(State::Absent, |looks| seen(looks, Content::Nowhere));
+            if same_looks(&now, &then) || self.same_content(&path, &now, &then) {
+                continue;
+            }
+            let lost = matches!(&then, State::File { content: Content::Nowhere, .. });
+            let conflict = if lost {
+                Some("was not kept, so it can not be brought back".to_owned())
+            } else if !same_looks(&now, &expected) && !is_ours(&path, &now, &expected) {
+                Some("was changed since by somebody else".to_owned())
+            } else {
+                None
+            };
+            steps.push(Step { path, now, then, conflict });
+        }
+        Plan { direction, ids, steps, only: only.map(Path::to_owned) }
+    }
+
+    /// Carries a plan out. With `force`, over what somebody else changed. What can not be brought back is left alone.
+    pub fn carry_out(&self, plan: &Plan, force: bool) -> Result<Vec<PathBuf>, UndoError> {
+        if !force && let Some(step) = plan.steps.iter().find(|step| step.conflict.is_some()) {
+            let why = step.conflict.clone().unwrap_or_default();
+            return Err(UndoError::Conflict { path: step.path.clone(), why });
+        }
+        let doable = |step: &&Step| !matches!(&step.then, State::File { content: Content::Nowhere, .. });
+        let mut files = Vec::new();
+        for step in plan.steps.iter().filter(doable) {
+            // What is there now is kept first: undo can be undone.
+            let now = self.kept(step);
+            files.push(Changed { path: step.path.clone(), before: step.then.clone(), after: now });
+        }
+        // Contents before anything is taken away, so that a content that is missing leaves everything as it was.
+        let mut contents = BTreeMap::new();
+        for step in plan.steps.iter().filter(doable) {
+            if let State::File { content, .. } = &step.then {
+                let bytes = self.content(&step.path, content);
+                contents.insert(&step.path, bytes.map_err(|source| failed(&step.path, source))?);
+            }
+        }
+        // Deep things go first, and come last.
+        for step in plan.steps.iter().rev().filter(|step| step.then == State::Absent) {
+            remove(&self.root.join(&step.path)).map_err(|source| failed(&step.path, source))?;
+        }
+        for step in plan.steps.iter().filter(doable).filter(|step| step.then != State::Absent) {
+            let bytes = contents.get(&step.path).map(Vec::as_slice);
+            put(&self.root.join(&step.path), &step.then, bytes)
+                .map_err(|source| failed(&step.path, source))?;
+        }
+        self.note(plan, files)?;
+        Ok(plan.steps.iter().filter(doable).map(|step| step.path.clone()).collect())
+    }
+
+    fn note(&self, plan: &Plan, files: Vec<Changed>) -> io::Result<()> {
+        let mut undone = self.journal.undone();
+        match plan.direction {
+            Direction::Undo if plan.only.is_some() => return Ok(()),
+            Direction::Undo => {
+                // The looks of what was just put there are only known now.
+                let files = files
+                    .into_iter()
+                    .map(|file| Changed { before: self.now(&file.path, file.before), ..file });
+                undone.batches.push(Batch { ids: plan.ids.clone(), files: files.collect() });
+            }
+            Direction::Redo => {
+                undone.batches.pop();
+                let stamps = plan.steps.iter().map(|step| {
+                    let (path, before) = (step.path.clone(), step.then.clone());
+                    let after = self.now(&path, before.clone());
+                    Changed { path, before, after }
+                });
+                undone.restamped.extend(stamps);
+            }
+        }
+        self.journal.set_undone(&undone)
+    }
+
+    /// Whether a file that looks different holds the same all the same.
+    fn same_content(&self, path: &Path, now: &State, then: &State) -> bool {
+        match (now, then) {
+            (State::File { mode, len, .. }, State::File { mode: old_mode, len: old_len, content, .. })
+                if (mode, len) == (old_mode, old_len) && *content != Content::Nowhere =>
+            {
+                let is = fs::read(self.root.join(path)).ok();
+                is.is_some() && is == self.content(path, content).ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// `state` as it looks on disk now, with its content where it was.
+    fn now(&self, path: &Path, state: State) -> State {
+        let content = match state {
+            State::File { content, .. } => content,
+            _ => Content::Nowhere,
+        };
+        looks(&self.root.join(path)).map_or(State::Absent, |looks| seen(looks, content))
+    }
+
+    fn kept(&self, step: &Step) -> State {
+        let State::File { mode, len, modified, .. } = &step.now else { return step.now.clone() };
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let content = match inner.objects.keep_file(&self.root.join(&step.path)) {
+            Ok(name) => Content::Kept(name),
+            Err(_) => Content::Nowhere,
+        };
+        State::File { content, mode: *mode, len: *len, modified: *modified }
+    }
+
+    /// What a file held, for whoever wants to compare. None when it was nothing with a content.
+    pub fn text(&self, path: &Path, state: &State) -> io::Result<Option<Vec<u8>>> {
+        match state {
+            State::File { content, .. } => self.content(path, content).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn content(&self, path: &Path, content: &Content) -> io::Result<Vec<u8>> {
+        match content {
+            Content::Kept(name) => {
+                self.inner.lock().unwrap_or_else(PoisonError::into_inner).objects.get(name)
+            }
+            Content::Git(blob) => git_blob(&self.root, path, blob),
+            Content::Nowhere => fs::read(self.root.join(path)),
+        }
+    }
+}
+
+/// As a checkout would write it: with the line ends and filters that the path has.
+fn git_blob(root: &Path, path: &Path, blob: &str) -> io::Result<Vec<u8>> {
+    let filtered = format!("--path={}", path.display());
+    let output = Command::new("git")
+        .args(["-c", "core.fsmonitor=false", "cat-file", "--filters", &filtered, blob])
+        .current_dir(root)
+        .output()?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(io::Error::other("git does not have its content any more")),
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> UndoError {
+    UndoError::Io { path: path.to_owned(), source }
+}
+
+/// A folder only when it is empty: what somebody else put there stays.
+fn remove(path: &Path) -> io::Result<()> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => match fs::remove_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            other => other,
+        },
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn put(path: &Path, state: &State, bytes: Option<&[u8]>) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Something of another kind may be in the way.
+    if let Ok(there) = fs::symlink_metadata(path)
+        && (!there.is_file() || !matches!(state, State::File { .. }))
+        && !(there.is_dir() && *state == State::Folder)
+    {
+        remove(path)?;
+    }
+    match state {
+        State::Absent => Ok(()),
+        State::Folder => fs::create_dir_all(path),
+        State::Link { to } => symlink(to, path),
+        State::File { mode, .. } => {
+            let folder = path.parent().unwrap_or(Path::new("/"));
+            let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+            draft.write_all(bytes.unwrap_or_default())?;
+            draft.as_file().set_permissions(fs::Permissions::from_mode(*mode))?;
+            // Its time is now, not what it was: a build tool must see that it changed.
+            draft.persist(path).map_err(|error| error.error)?;
+            Ok(())
+        }
+    }
+}
