@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Index(IndexArguments),
     /// Which models there are, which can be used, and what they cost
     Models(ModelsArguments),
+    /// What the built-in agent can do
+    Tools(ToolsArguments),
     /// Keys and logins: add, remove, look at and choose them
     Auth(AuthArguments),
     /// What may happen and why, what was decided, what of this repository is trusted
@@ -110,6 +112,36 @@ pub(crate) struct SessionArguments {
 }
 
 /// A session is named by its id, the start of it, or words of its title.
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArguments {
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The newest of this folder if absent
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// `turn` (the last one, the default), `step`, `all`, or the first turn (t3) or call (t3_c1) to take back
+    #[arg(long = "to", value_name = "WHAT")]
+    pub(crate) what: Option<String>,
+    /// Only this file or folder, relative to the project
+    #[arg(long, value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Option<PathBuf>,
+    /// Show what would happen, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Even over what somebody else changed since
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Subcommand)]
 pub(crate) enum SessionCommand {
     /// List sessions, the newest first
@@ -203,6 +235,38 @@ pub(crate) enum SessionCommand {
     Delete {
         #[arg(value_name = "SESSION", required = true)]
         sessions: Vec<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what fills the model's window, and what it costs
+    Context {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring back what was summarised or cut to save room
+    Uncompact {
+        #[arg(value_name = "SESSION")]
+        session: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what an agent did to files, with a preview
+    Undo(UndoArguments),
+    /// Do again what was undone
+    Redo(UndoArguments),
+    /// Show what a session did to files
+    Diff {
+        /// The newest of this folder if absent
+        #[arg(value_name = "SESSION")]
+        session: Option<String>,
+        /// Only since this turn
+        #[arg(long, value_name = "TURN")]
+        turn: Option<String>,
+        /// Only this file or folder, relative to the project
+        #[arg(long, value_hint = ValueHint::AnyPath)]
+        path: Option<PathBuf>,
         #[arg(long)]
         json: bool,
     },

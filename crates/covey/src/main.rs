@@ -17,6 +17,7 @@ mod session;
 mod settings;
 mod stats;
 mod terminal;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some(Command::Search(arguments)) => search::search(&arguments),
         Some(Command::Index(arguments)) => index::index(&arguments),
         Some(Command::Models(arguments)) => models::models(&arguments),
+        Some(Command::Tools(arguments)) => tools::tools(&arguments),
         Some(Command::Auth(arguments)) => login::auth(arguments.command),
         Some(Command::Guard(arguments)) => permissions::guard(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),

@@ -1,11 +1,13 @@
 //! `covey session`: recorded sessions.
 
 mod check;
+mod context;
 mod list;
 mod manage;
 mod replay;
 mod search;
 mod show;
+mod undo;
 
 use protocol::{SessionId, SessionSummary};
 use sessions::{Found, Store};
@@ -36,6 +38,13 @@ pub(crate) fn session(command: SessionCommand) -> Result<Exit, Failure> {
         SessionCommand::Fork { session, at, json } => manage::fork(&store, &session, at, json),
         SessionCommand::Rename { session, title, json } => manage::rename(&store, &session, &title, json),
         SessionCommand::Delete { sessions, json } => manage::delete(&store, &sessions, json),
+        SessionCommand::Context { session, json } => context::context(&store, &session, json),
+        SessionCommand::Uncompact { session, json } => context::uncompact(&store, &session, json),
+        SessionCommand::Undo(arguments) => undo::undo(&store, &arguments),
+        SessionCommand::Redo(arguments) => undo::redo(&store, &arguments),
+        SessionCommand::Diff { session, turn, path, json } => {
+            undo::diff(&store, session.as_deref(), turn, path.as_deref(), json)
+        }
         SessionCommand::Verify { session, json } => check::verify(&store, session.as_deref(), json),
     }
 }

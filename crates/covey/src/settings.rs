@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::auth::{Credentials, FileStore};
+use ::auth::{Credentials, FileStore, SecretStore};
 use ::models::{Catalogue, Health, ProviderConfig};
-use engine::{Engine, EngineOptions, NativeAgent};
-use guard::{Sandbox, SandboxConfig, SandboxLauncher};
+use engine::{ContextLimits, Engine, EngineOptions, NativeAgent, Share};
+use guard::{Redactor, Sandbox, SandboxConfig, SandboxLauncher, looks_secret};
 use project::{Config, Home, Key, LoadOptions, Project, Schema, process_env};
 use protocol::{AgentId, Mode, ModelRef};
 use sessions::{Store, UsageLog};
@@ -101,6 +101,15 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &guard::PERMISSIONS,
     &guard::SANDBOX,
     &crate::index::SECTION,
+    &Key::table(
+        "context",
+        &[
+            Key::text("soft")
+                .default("60%")
+                .doc("from here old results are cut: a share of the window, or tokens"),
+            Key::text("full").default("85%").doc("from here old turns are summarised"),
+        ],
+    ),
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
 ];
 
@@ -155,6 +164,35 @@ impl Settings {
         Store::new(self.home.sessions_dir()).owned_by(what)
     }
 
+    /// Masks every secret that is known here: of the environment, and of logins.
+    fn redactor(&self) -> Redactor {
+        let env = std::env::vars_os()
+            .filter(|(name, value)| looks_secret(name, value))
+            .filter_map(|(_, value)| value.into_string().ok())
+            // Where something is, is no secret, and stands in half of all output.
+            .filter(|value| !value.contains('/') || value.contains("://"));
+        let store = FileStore::new(self.home.data_dir().join("auth.json"));
+        // A store that can not be read has no secrets that could be shown.
+        let book = store.read().map(|(book, _)| book).unwrap_or_default();
+        let accounts = book.providers().flat_map(|provider| book.accounts(provider)).collect::<Vec<_>>();
+        let kept = accounts.iter().flat_map(|account| [&account.key, &account.access, &account.refresh]);
+        let kept = kept.flatten().map(|secret| secret.reveal().to_owned());
+        Redactor::new(env.chain(kept))
+    }
+
+    fn context(&self) -> Result<ContextLimits, Failure> {
+        let share = |key: &str| -> Result<Option<Share>, Failure> {
+            let text: Option<String> = self.config.get(key)?;
+            let parsed = text.map(|text| text.parse::<Share>());
+            parsed.transpose().map_err(|error| Failure::usage(format!("`{key}`: {error}")))
+        };
+        let default = ContextLimits::default();
+        Ok(ContextLimits {
+            soft: share("context.soft")?.unwrap_or(default.soft),
+            full: share("context.full")?.unwrap_or(default.full),
+        })
+    }
+
     pub(crate) fn usage_log(&self) -> UsageLog {
         UsageLog::at(self.home.data_dir().join("usage.jsonl"))
     }
@@ -205,7 +243,11 @@ impl Settings {
     }
 
     /// What may happen without asking, and what never: the settings and these rules.
-    pub(crate) fn permissions(&self, allow: &[String], deny: &[String]) -> Result<guard::GuardSettings, Failure> {
+    pub(crate) fn permissions(
+        &self,
+        allow: &[String],
+        deny: &[String],
+    ) -> Result<guard::GuardSettings, Failure> {
         let section: Option<guard::PermissionsConfig> = self.config.get("permissions")?;
         guard::GuardSettings::new(&section.unwrap_or_default(), allow, deny)
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint()))
@@ -232,10 +274,14 @@ impl Settings {
             reasoning: self.config.get("reasoning")?,
             simple_prompts: self.config.get("router.simple_prompts")?,
             usage_log: Some(self.usage_log()),
+            context: self.context()?,
+            redactor: Arc::new(self.redactor()),
             permissions: self.permissions(&self.allow, &self.deny)?,
             home: Some(self.home.clone()),
             user_home: std::env::home_dir().unwrap_or_default(),
-            launcher: Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| tell_warning(&reverted.to_string()))),
+            launcher: Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| {
+                tell_warning(&reverted.to_string())
+            })),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }
@@ -243,7 +289,8 @@ impl Settings {
 
 /// The folder that the current one belongs to.
 pub(crate) fn project_root() -> Result<PathBuf, Failure> {
-    let project = Project::discover(std::env::current_dir()?).map_err(|error| Failure::usage(error.to_string()))?;
+    let project =
+        Project::discover(std::env::current_dir()?).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(project.root().to_owned())
 }
 

@@ -1,6 +1,9 @@
 //! What a run came to: the result line for scripts, the last line for people, the exit code.
 
-use protocol::{AgentId, Event, EventBody, MessageId, ModelRef, SessionId, Stop, StopCause, TurnEnd, Usage};
+use protocol::{
+    AgentId, CheckpointAction, Event, EventBody, MessageId, ModelRef, SessionId, Stop, StopCause, TurnEnd,
+    Usage,
+};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -40,6 +43,24 @@ impl Outcome {
 
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.body {
+            EventBody::Checkpoint(checkpoint) if checkpoint.did == CheckpointAction::Taken => {
+                for path in &checkpoint.paths {
+                    if !self.files_changed.contains(path) {
+                        self.files_changed.push(path.clone());
+                    }
+                }
+            }
+            EventBody::FileWrite(write) => {
+                // Named as it was asked for; a checkpoint names it from the project's root.
+                let same = |path: &String| write.path.ends_with(path.as_str()) || path.ends_with(&write.path);
+                let known = self.files_changed.iter().any(same);
+                if !known {
+                    self.files_changed.push(write.path.clone());
+                }
+            }
+            // What sub-agents say is their parent's business; what they use up and change is ours.
+            EventBody::Usage(report) if event.is_of_child() => self.usage += report.usage,
+            _ if event.is_of_child() => {}
             EventBody::TurnStart(start) if start.parent.is_none() => {
                 self.agent = Some(start.agent.clone());
                 self.model = start.model.clone();
@@ -55,9 +76,6 @@ impl Outcome {
             }
             EventBody::Retract(retract) => self.answer.retain(|(message, _)| *message != retract.message),
             EventBody::ToolCall(_) => self.stale = true,
-            EventBody::FileWrite(write) if !self.files_changed.contains(&write.path) => {
-                self.files_changed.push(write.path.clone());
-            }
             EventBody::Usage(report) => {
                 self.usage += report.usage;
                 if report.model.is_some() {

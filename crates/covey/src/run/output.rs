@@ -103,6 +103,20 @@ pub(super) struct Text {
 impl Text {
     fn event(&mut self, event: &Event) -> Result<(), Failure> {
         match &event.body {
+            EventBody::TurnStart(start) if start.parent.is_some() => self.whisper("  a sub-agent starts"),
+            EventBody::ToolCall(call) if event.is_of_child() => {
+                self.whisper(&format!("    {}", one_line(&call.title, 100)))
+            }
+            EventBody::Permission(_) | EventBody::Route(_) => self.own(event)?,
+            // What sub-agents say is for their parent.
+            _ if event.is_of_child() => {}
+            _ => self.own(event)?,
+        }
+        Ok(())
+    }
+
+    fn own(&mut self, event: &Event) -> Result<(), Failure> {
+        match &event.body {
             EventBody::AgentMessage(chunk) if self.live => {
                 self.print(&plain(&chunk.text))?;
                 self.messages.entry(chunk.message.clone()).or_default();

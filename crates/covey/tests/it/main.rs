@@ -4,6 +4,7 @@
 mod auth;
 mod config;
 mod crash;
+mod effects;
 mod faults;
 mod first_run;
 mod guard;

@@ -51,17 +51,17 @@ async fn a_chain_goes_on_to_its_next_model_and_says_so() {
 async fn a_budget_stops_before_the_next_call_and_exits_4() {
     let (world, _other) = with_chain(
         "reply\n  fault: 404\nforever\n",
-        "reply\n  call: list_dir {}\n  usage: input=900 output=100\nforever\n",
+        "reply\n  call: list_dir {}\n  usage: input=9000 output=1000\nforever\n",
     )
     .await;
-    let (done, result) = world.result(&["go", "--model", "b/large", "--max-tokens", "1999"]).await;
+    let (done, result) = world.result(&["go", "--model", "b/large", "--max-tokens", "19999"]).await;
     assert_eq!(
         (done.code, &result["stop"], &result["steps"]),
         (Some(4), &"limit".into(), &2.into()),
         "{done:?}"
     );
-    assert!(done.out.contains(" of 1999 tokens are spent"), "{}", done.out);
-    let (done, result) = world.result(&["go", "--model", "b/large", "--max-cost", "0.05"]).await;
+    assert!(done.out.contains(" of 19999 tokens are spent"), "{}", done.out);
+    let (done, result) = world.result(&["go", "--model", "b/large", "--max-cost", "0.5"]).await;
     assert_eq!((done.code, &result["steps"]), (Some(4), &3.into()), "{done:?}");
     // A limit in money needs a price, of every model that may answer.
     let done = world.covey(&["run", "go", "--max-cost", "1"]).await;

@@ -36,6 +36,7 @@ async fn json_is_the_events_as_recorded_and_a_result() {
             "agent_message",
             "message_end",
             "usage",
+            "context",
             "turn_end",
             "result"
         ]
