@@ -190,8 +190,10 @@ fn mentions(text: &str) -> Mentions {
             frames.push((path.clone(), line));
             file_before = None;
         }
+        // Of `Cart::apply` the last part is what is meant.
+        let last = word.rsplit("::").next().filter(|last| last.len() < word.len() && last.len() > 2);
         for part in word.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
-            if is_name(part) || (is_called(word, part) && part.len() > 2) {
+            if is_name(part) || last == Some(part) || (is_called(word, part) && part.len() > 2) {
                 names.push(part.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect());
             }
         }
@@ -222,9 +224,7 @@ fn is_name(word: &str) -> bool {
 }
 
 fn is_called(word: &str, part: &str) -> bool {
-    word.find(part).is_some_and(|at| {
-        word[at + part.len()..].starts_with("()") || word[at + part.len()..].starts_with("::")
-    })
+    word.find(part).is_some_and(|at| word[at + part.len()..].starts_with("()"))
 }
 
 /// The part of a word that is a path: a known extension at its end, or before a line number.
@@ -266,7 +266,7 @@ mod tests {
         let query = Query::parse(
             "`maxBodyLength` in lib/adapters/http.js:12:3 and parse_args() of\n  File \"src/app.py\", line 40, in run\nCheck::out",
         );
-        assert_eq!(query.names, ["check", "maxbodylength", "parseargs"]);
+        assert_eq!(query.names, ["maxbodylength", "out", "parseargs"]);
         assert_eq!(query.paths, ["lib/adapters/http.js", "src/app.py"]);
         assert_eq!(query.frames, [("lib/adapters/http.js".to_owned(), 12), ("src/app.py".to_owned(), 40)]);
     }

@@ -44,7 +44,7 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             lexical: LexicalWeights::default(),
-            piece_dense: 0.8,
+            piece_dense: 0.7,
             file_dense: 0.8,
             file_share: 0.4,
             question_dense: 0.9,
@@ -169,6 +169,7 @@ pub(crate) fn rank(
             (_, Kind::Loose) => weights.loose,
             _ => 1.0,
         };
+        let own = if !query.tests && is_test_symbol(row.name) { own * weights.test } else { own };
         let piece = (wl * lexical + wd * dense) * own;
         let score = (1.0 - share) * piece + share * files[file] + mentioned * parts[file];
         let why = Why { lexical, dense, file: files[file], mentioned, part: parts[file] };
@@ -176,6 +177,16 @@ pub(crate) fn rank(
     }
     scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk.cmp(&b.chunk)));
     spread(shape, scored, weights.again)
+}
+
+/// Tests that live beside the code: `mod tests`, `test_this`, `TestThat`.
+fn is_test_symbol(name: &str) -> bool {
+    let mut parts = name.split([':', '.', '#', ' ']).filter(|part| !part.is_empty());
+    parts.any(|part| {
+        let camel =
+            part.strip_prefix("Test").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+        camel || part == "tests" || part == "test" || part.starts_with("test_")
+    })
 }
 
 fn part_weight(part: Part, query: &Query, weights: &Weights) -> f32 {
