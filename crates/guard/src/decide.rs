@@ -32,7 +32,7 @@ pub(crate) fn decide(tool: &str, findings: &Findings, situation: &Situation<'_>)
     let mut clauses: Vec<(&Finding, Clause)> =
         findings.list.iter().map(|finding| (finding, clause(tool, finding, situation))).collect();
     // The strictest decides; of several the gravest comes first.
-    clauses.sort_by(|(a, x), (b, y)| (y.ruling, b.kind).cmp(&(x.ruling, a.kind)));
+    clauses.sort_by_key(|(finding, clause)| std::cmp::Reverse((clause.ruling, finding.kind)));
     let decided = clauses.first().map_or(Ruling::Allow, |(_, clause)| clause.ruling);
     let mut because: Vec<String> = Vec::new();
     let mut say = |text: &str| {

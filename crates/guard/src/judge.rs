@@ -311,7 +311,7 @@ impl<'a> Judge<'a> {
         }
         simple.words.iter().for_each(|word| self.substitutions(word));
         self.assignments(&simple.assignments, simple.words.is_empty());
-        let input = self.redirects(&simple.redirects, input);
+        let inputs = self.inputs(&simple.redirects, input);
         let mut out = Flow::Nothing;
         for pick in 0..self.variables.choices().min(8) {
             self.variables.pick = pick;
@@ -327,10 +327,14 @@ impl<'a> Judge<'a> {
                     simple.words.iter().flat_map(|word| self.variables.expand(word)).collect();
                 self.variables.blank = false;
                 if !blank.is_empty() {
-                    self.run(&blank, &input);
+                    inputs.iter().for_each(|input| {
+                        self.run(&blank, input);
+                    });
                 }
             }
-            out = self.run(&args, &input);
+            for input in &inputs {
+                out = self.run(&args, input);
+            }
         }
         if simple.words.is_empty() && self.findings.list.is_empty() && !simple.assignments.is_empty() {
             self.findings.add(Kind::Look, "it sets a variable", Subject::Extra);

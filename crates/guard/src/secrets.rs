@@ -118,12 +118,13 @@ fn shapes(text: &str) -> Option<String> {
     let mut masked: Option<String> = None;
     let (mut at, mut copied) = (0, 0);
     while at < bytes.len() {
-        if bytes[at] == b'-' && text[at..].starts_with("-----BEGIN ") {
-            if let Some(end) = private_key(&text[at..]) {
-                mask(&mut masked, text, &mut copied, at, at + end, "private key");
-                at += end;
-                continue;
-            }
+        if bytes[at] == b'-'
+            && text[at..].starts_with("-----BEGIN ")
+            && let Some(end) = private_key(&text[at..])
+        {
+            mask(&mut masked, text, &mut copied, at, at + end, "private key");
+            at += end;
+            continue;
         }
         if !in_value(bytes[at]) {
             at += 1;

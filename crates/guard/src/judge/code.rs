@@ -174,7 +174,7 @@ impl Judge<'_> {
                         argv: call.argv.clone(),
                         input: call.input,
                     };
-                    self.from_table(&inner);
+                    self.by_table(&inner);
                 }
             }
         }

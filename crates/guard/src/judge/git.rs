@@ -144,13 +144,12 @@ impl Judge<'_> {
                     self.script_text(&command.text, &super::Flow::Nothing);
                 }
             }
-            "grep" => {
+            "grep"
                 if words
                     .iter()
-                    .any(|word| word.starts_with("-O") || word.starts_with("--open-files-in-pager"))
-                {
-                    self.add(Kind::Block, "it is told to open files with a program", call);
-                }
+                    .any(|word| word.starts_with("-O") || word.starts_with("--open-files-in-pager")) =>
+            {
+                self.add(Kind::Block, "it is told to open files with a program", call);
             }
             "diff" | "log" | "show" | "archive" | "format-patch" => {
                 for (at, word) in words.iter().enumerate() {

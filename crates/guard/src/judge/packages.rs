@@ -12,7 +12,7 @@ impl Judge<'_> {
             "npm" | "pnpm" | "yarn" | "bun" => self.node_packages(call),
             "npx" | "bunx" | "pnpx" | "uvx" => {
                 let at = command_at(call.args, &["-p", "--package", "--from", "--with", "--python"], 0);
-                if let Some(text) = value_of(call.args, &["-c", "--call"]) {
+                if let Some(text) = value_of(&call.args[..at], &["-c", "--call"]) {
                     self.script_text(&text.text, call.input);
                 }
                 Some(self.downloaded_tool(call, &call.args[at..]))
@@ -279,7 +279,15 @@ impl Judge<'_> {
 
 /// What a task with this name does, as far as names go.
 fn task(name: &str) -> Kind {
-    let name = name.to_ascii_lowercase();
+    // `testDebugUnitTest` is several words too.
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            spaced.push('-');
+        }
+        spaced.push(c.to_ascii_lowercase());
+    }
+    let name = spaced;
     let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
     let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
     if has(&[
@@ -306,8 +314,6 @@ fn task(name: &str) -> Kind {
         "up",
         "down",
         "upload",
-        "prod",
-        "production",
         "delete",
         "nuke",
         "distclean",
@@ -317,10 +323,10 @@ fn task(name: &str) -> Kind {
     ]) {
         return Kind::Ask;
     }
-    if has(&["fix", "format", "fmt", "write", "prettier", "spotlessapply"]) {
+    if has(&["fix", "format", "fmt", "write", "prettier", "spotless"]) {
         return if has(&["check"]) { Kind::Build } else { Kind::Format };
     }
-    const KNOWN: [&str; 49] = [
+    const KNOWN: [&str; 53] = [
         "test",
         "tests",
         "unit",
@@ -349,6 +355,10 @@ fn task(name: &str) -> Kind {
         "docs",
         "doc",
         "html",
+        "tasks",
+        "tree",
+        "dependencies",
+        "projects",
         "package",
         "assemble",
         "classes",

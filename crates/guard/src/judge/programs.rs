@@ -122,11 +122,11 @@ impl Judge<'_> {
         if let Some(flow) = special {
             return flow;
         }
-        self.from_table(call)
+        self.by_table(call)
     }
 
     /// What the table says. Git's own dangers are looked at on top.
-    pub(super) fn from_table(&mut self, call: &Call<'_>) -> Flow {
+    pub(super) fn by_table(&mut self, call: &Call<'_>) -> Flow {
         let Some(known) = knowledge::find(call.name) else {
             self.add(
                 Kind::Ask,

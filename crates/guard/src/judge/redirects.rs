@@ -9,17 +9,28 @@ use crate::rules::Subject;
 use crate::shell::{Arg, Direction, Redirect, Target};
 
 impl Judge<'_> {
-    /// Looks at all of them; answers what comes in.
+    /// Looks at all of them; answers what comes in, the gravest if there are several.
     pub(super) fn redirects(&mut self, redirects: &[Redirect], input: &Flow) -> Flow {
-        let mut input = input.clone();
+        let all = self.inputs(redirects, input);
+        let hidden = all.iter().find(|flow| matches!(flow, Flow::Hidden(_)));
+        hidden.or(all.last()).cloned().unwrap_or(Flow::Nothing)
+    }
+
+    /// Everything that comes in. The last is what the program gets; the others are looked at too, so that a redirection
+    /// never makes a command look better.
+    pub(super) fn inputs(&mut self, redirects: &[Redirect], input: &Flow) -> Vec<Flow> {
+        let mut inputs = vec![input.clone()];
         for redirect in redirects {
             match &redirect.target {
                 Target::Descriptor => {}
                 Target::Text(word) => {
                     self.substitutions(word);
                     let value = self.variables.text(word);
-                    input =
-                        if value.text.contains(crate::UNKNOWN) { Flow::Data } else { Flow::Text(value.text) };
+                    inputs.push(if value.text.contains(crate::UNKNOWN) {
+                        Flow::Data
+                    } else {
+                        Flow::Text(value.text)
+                    });
                 }
                 Target::File(word) => {
                     self.substitutions(word);
@@ -28,7 +39,7 @@ impl Judge<'_> {
                             Direction::Read => {
                                 let network =
                                     arg.text.starts_with("/dev/tcp") || arg.text.starts_with("/dev/udp");
-                                input = if network { Flow::Hidden("downloaded") } else { Flow::File };
+                                inputs.push(if network { Flow::Hidden("downloaded") } else { Flow::File });
                                 self.opens(&arg, false, redirect.direction);
                             }
                             direction => self.opens(&arg, true, direction),
@@ -37,7 +48,10 @@ impl Judge<'_> {
                 }
             }
         }
-        input
+        if inputs.len() > 1 && inputs[0] == Flow::Nothing {
+            inputs.remove(0);
+        }
+        inputs
     }
 
     fn opens(&mut self, arg: &Arg, writes: bool, direction: Direction) {

@@ -129,7 +129,7 @@ fn prefixed(command: &str, how: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_quoting_and_no_wrapper_lowers_what_is_blocked(
