@@ -166,7 +166,12 @@ impl<'a> Judge<'a> {
             for piece in pieces.take(100) {
                 let piece = piece.trim();
                 let words = ["then ", "do ", "else ", "if ", "while ", "until ", "! "];
-                self.maybe_script(words.iter().find_map(|word| piece.strip_prefix(word)).unwrap_or(piece));
+                let piece = words.iter().find_map(|word| piece.strip_prefix(word)).unwrap_or(piece);
+                self.maybe_script(piece);
+                // A quote that was cut in two says nothing any more.
+                if piece.contains(['"', '\'', '$', '\\']) {
+                    self.maybe_script(piece.replace(['"', '\'', '$', '\\'], " ").trim());
+                }
             }
             self.depth -= 1;
         }

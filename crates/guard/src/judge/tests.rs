@@ -74,7 +74,8 @@ fn wrapped(command: &str, how: u8) -> String {
         0 => format!("sh -c {}", single(command)),
         1 => format!("bash -c {}", double(command)),
         2 => format!("eval {}", single(command)),
-        3 => format!("({command})"),
+        // With blanks: `$((…))` would be a sum.
+        3 => format!("( {command} )"),
         4 => format!("{{ {command}; }}"),
         5 => format!("if true; then {command}; fi"),
         6 => format!("while true; do {command}; break; done"),
