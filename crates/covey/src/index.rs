@@ -7,7 +7,7 @@ mod settings;
 mod status;
 
 pub(crate) use progress::Bar;
-pub(crate) use settings::{SECTION, open, open_from};
+pub(crate) use settings::{SECTION, open, open_from, options};
 
 use std::time::Instant;
 

@@ -275,6 +275,7 @@ impl Settings {
             simple_prompts: self.config.get("router.simple_prompts")?,
             usage_log: Some(self.usage_log()),
             context: self.context()?,
+            index: Some(crate::index::options(self)?),
             redactor: Arc::new(self.redactor()),
             permissions: self.permissions(&self.allow, &self.deny)?,
             home: Some(self.home.clone()),

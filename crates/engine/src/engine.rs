@@ -37,6 +37,8 @@ pub struct EngineOptions {
     pub usage_log: Option<UsageLog>,
     /// When conversations are cut back.
     pub context: ContextLimits,
+    /// How projects are indexed; without it the tools that search by meaning say that they can not.
+    pub index: Option<index::Options>,
     /// Masks secrets in what models are shown.
     pub redactor: Arc<Redactor>,
     /// What may happen without asking.
@@ -298,7 +300,10 @@ impl Engine {
         let root =
             Project::discover(cwd).map_or_else(|_| cwd.to_owned(), |project| project.root().to_owned());
         let extras = Extras::read(self.inner.options.home.as_ref(), &root, cwd);
-        let agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned(), Arc::new(extras));
+        let mut agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned(), Arc::new(extras));
+        if let Some(options) = &self.inner.options.index {
+            agent = agent.searching(&index::Index::new(&root, options.clone()));
+        }
         // A model for easy things that can not be had is no reason not to answer.
         let simple = self.inner.options.simple_prompts.as_ref();
         let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());

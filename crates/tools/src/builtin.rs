@@ -12,6 +12,7 @@ mod ast_search;
 mod batch;
 mod browser;
 mod call_tool;
+mod code_search;
 mod copy;
 mod delete;
 mod edit;
@@ -41,10 +42,13 @@ mod plan;
 mod pr_create;
 mod pr_review;
 mod read;
+mod related_files;
 mod replace;
+mod repo_map;
 mod shell;
 mod stat;
 mod suggest_actions;
+mod symbol;
 mod tail;
 mod task;
 mod think;
@@ -70,6 +74,7 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(list_dir::ListDir),
     || Arc::new(glob::Glob),
     || Arc::new(grep::Grep),
+    || Arc::new(code_search::CodeSearch),
     || Arc::new(tree::Tree),
     || Arc::new(stat::Stat),
     || Arc::new(mkdir::Mkdir),
@@ -79,6 +84,9 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(replace::Replace),
     || Arc::new(batch::Batch),
     || Arc::new(find_file::FindFile),
+    || Arc::new(symbol::Symbol),
+    || Arc::new(related_files::RelatedFiles),
+    || Arc::new(repo_map::RepoMap),
     || Arc::new(ast_search::AstSearch),
     || Arc::new(shell::Shell),
     || Arc::new(verify::Verify),

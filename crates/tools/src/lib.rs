@@ -11,6 +11,7 @@ mod ast;
 mod browser;
 mod builtin;
 mod changes;
+mod code;
 mod desk;
 mod edit;
 mod git;
@@ -35,6 +36,7 @@ mod walk;
 mod web;
 
 pub use builtin::{describe_found, notes};
+pub use code::set_index;
 pub use desk::{Desk, Errand, PersonQuestion};
 pub use instrument::cleanup as remove_instrumentation;
 pub use run::{Counts, Evidence, evidence, job_news};

@@ -68,7 +68,7 @@ fn nearest(cwd: &Path, options: Options) -> Result<Index, Failure> {
     Ok(Index::new(project.root(), options))
 }
 
-fn options(settings: &Settings) -> Result<Options, Failure> {
+pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
     let chosen: IndexSettings = settings.config.get("index")?.unwrap_or_default();
     let mut options = Options::new(&settings.home);
     if let Some(kilobytes) = chosen.max_file_kb {

@@ -137,12 +137,19 @@ impl NativeAgent {
             inner.limits = parent.limits;
             inner.models = parent.models.clone();
             inner.redactor = parent.redactor.clone();
+            inner.state = parent.state.clone();
             inner.is_child = true;
             if let Some(checkpoints) = parent.checkpoints.get() {
                 inner.checkpoints = OnceLock::from(checkpoints.clone());
             }
         }
         Self { inner: Arc::new(inner.unwrap_or_else(|| unreachable!("nobody else holds it yet"))) }
+    }
+
+    /// Lets the tools ask the project's index.
+    pub fn searching(self, index: &index::Index) -> Self {
+        tools::set_index(&self.inner.state, index);
+        self
     }
 
     /// Masks what is known to be secret.

@@ -112,6 +112,7 @@ fn new_engine(server: &ModelServer, store: &Store, window: u32) -> Engine {
         simple_prompts: None,
         usage_log: None,
         context: Default::default(),
+        index: None,
         redactor: Default::default(),
         permissions: Default::default(),
         home: None,

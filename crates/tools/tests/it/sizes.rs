@@ -3,7 +3,8 @@
 use tools::Toolbox;
 
 /// The tools of running, thinking and the web that every request carries, and what they may cost together in bytes.
-const CORE: [&str; 8] = ["shell", "verify", "todo", "ask_user", "task", "tool_search", "call_tool", "web_fetch"];
+const CORE: [&str; 8] =
+    ["shell", "verify", "todo", "ask_user", "task", "tool_search", "call_tool", "web_fetch"];
 const MOST: usize = 4_500;
 
 #[test]
