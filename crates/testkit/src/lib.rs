@@ -5,11 +5,14 @@
 //!
 //! [`OAuthServer`] is a provider that people log in at, and [`browse`] the browser that they do it with.
 //!
+//! [`WrongHostServer`] has a certificate for another name than its own.
+//!
 //! Nothing here knows `models` or `engine`: those use this crate in their tests, and a test double that shared code
 //! with what it tests would agree with its mistakes.
 
 mod model_server;
 mod oauth_server;
+mod tls_server;
 
 pub use model_server::{
     Delivery, Fault, ModelServer, Part, Recorded, Reply, Script, ScriptError, ServerOptions, Split, Then,
@@ -18,3 +21,4 @@ pub use model_server::{
 pub use oauth_server::{
     BrowserPage, Consent, DeviceStep, OAuthBehaviour, OAuthFault, OAuthRequest, OAuthServer, browse, visit,
 };
+pub use tls_server::WrongHostServer;

@@ -2,6 +2,7 @@
 //! roles in order, a result right after every call, ids that match, and no field that nobody knows.
 
 mod anthropic;
+mod azure;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
@@ -15,6 +16,7 @@ pub(super) fn check(wire: WireFormat, request: &Recorded) -> Result<(), String> 
     if request.path.contains("key=") {
         return Err("a key does not belong into an address".to_owned());
     }
+    azure::check(request)?;
     match wire {
         WireFormat::OpenAiChat => openai_chat::check(&request.json),
         WireFormat::OpenAiResponses => openai_responses::check(&request.json),
