@@ -47,6 +47,8 @@ pub enum AuthError {
     StoreBusy { path: PathBuf },
     #[error("could not use `{}`: {source}", path.display())]
     StoreFailed { path: PathBuf, source: io::Error },
+    #[error("could not use the system's keyring: {what}")]
+    KeyringFailed { what: String },
     #[error("this machine gives no random numbers")]
     NoRandom,
     #[error("the program is shutting down")]
@@ -95,6 +97,9 @@ impl AuthError {
             Self::StoreExposed { path } => format!("make it yours alone: `chmod 600 {}`", path.display()),
             Self::StoreBusy { .. } => "wait for the other process, or end it".to_owned(),
             Self::StoreFailed { .. } => "check that the folder is yours and has room".to_owned(),
+            Self::KeyringFailed { .. } => {
+                "unlock it, or keep keys in a file: covey config set auth.store file".to_owned()
+            }
             Self::NoRandom => "check that /dev/urandom is there".to_owned(),
             Self::ShuttingDown => "start it again".to_owned(),
         }

@@ -25,4 +25,6 @@ pub use jiff::Timestamp;
 pub use notice::Notice;
 pub use oauth::{Answer, Grant, Login, OAuthConfig, Person, Redirect, Step, Timing, github, openrouter};
 pub use secret::Secret;
+#[cfg(feature = "keyring")]
+pub use store::KeyringStore;
 pub use store::{FileStore, OnDamage, SecretStore, StoreLock};

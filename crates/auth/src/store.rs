@@ -1,14 +1,19 @@
 //! Where accounts are kept between runs.
 
 mod file;
+#[cfg(feature = "keyring")]
+mod keyring;
 
 pub use file::FileStore;
+#[cfg(feature = "keyring")]
+pub use keyring::KeyringStore;
 
 use std::any::Any;
 
 use crate::{AuthError, Book, Notice};
 
-/// Somewhere to keep a [`Book`]. The file is one; a system's keyring can be another.
+/// Somewhere to keep a [`Book`]. The file is one; the system's keyring is another, in builds that have the
+/// feature `keyring`.
 ///
 /// Its methods block: they are short, except that [`SecretStore::change`] may wait for another process.
 pub trait SecretStore: Send + Sync {

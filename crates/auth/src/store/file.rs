@@ -167,7 +167,7 @@ impl FileStore {
         }
     }
 
-    fn write_lock(&self) -> Result<StoreLock, AuthError> {
+    pub(super) fn write_lock(&self) -> Result<StoreLock, AuthError> {
         let deadline = Instant::now() + self.patience;
         loop {
             if let Some(lock) = self.try_lock_file("")? {
