@@ -22,7 +22,7 @@ const MAX_KEY: u64 = 64 << 10;
 pub(crate) fn auth(command: AuthCommand) -> Result<Exit, Failure> {
     let settings = Settings::load(None, &[])?;
     let providers: BTreeMap<String, ProviderConfig> = settings.config.get("providers")?.unwrap_or_default();
-    let credentials = settings.credentials(&providers);
+    let credentials = settings.credentials(&providers)?;
     let result = match command {
         AuthCommand::Login { provider, label, device, key_stdin } => {
             let catalogue = settings.catalogue()?;

@@ -122,8 +122,8 @@ fn rows(catalogue: &Catalogue, listings: &Listings, all: bool) -> Vec<Row> {
 fn as_text(catalogue: &Catalogue, rows: &[Row], all: bool) -> String {
     let style = Style::of(Stream::Out);
     let mut out = String::new();
-    for (name, models) in catalogue.chains() {
-        out.push_str(&format!("{}  {}\n", style.strong(name), style.faint(&models.join(" → "))));
+    for (name, chain) in catalogue.chains() {
+        out.push_str(&format!("{}  {}\n", style.strong(name), style.faint(&chain.to_string())));
     }
     let name_width = rows.iter().map(|row| row.model.as_str().chars().count()).max().unwrap_or(0).min(48);
     for row in rows {
@@ -172,7 +172,7 @@ fn as_json(catalogue: &Catalogue, rows: &[Row]) -> String {
         })
         .collect();
     let chains: serde_json::Map<String, Value> =
-        catalogue.chains().map(|(name, models)| (name.to_owned(), json!(models))).collect();
+        catalogue.chains().map(|(name, chain)| (name.to_owned(), json!(chain))).collect();
     format!("{}\n", json!({"models": models, "chains": chains}))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::auth::{Credentials, FileStore, SecretStore};
-use ::models::{Catalogue, Health, ProviderConfig};
+use ::models::{Catalogue, Chain, Health, ProviderConfig};
 use engine::{ContextLimits, Engine, EngineOptions, NativeAgent, Share};
 use guard::{Redactor, Sandbox, SandboxConfig, SandboxLauncher, looks_secret};
 use project::{Config, Home, Key, LoadOptions, Project, Schema, process_env};
@@ -33,6 +33,8 @@ const MODEL: Schema = Schema::Table(&[
     Key::bool("tools").doc("whether it can call tools"),
     Key::bool("images").doc("whether it can see pictures"),
     Key::bool("thinking").doc("whether it thinks before it answers"),
+    Key::bool("structured").doc("whether it can be held to a schema"),
+    Key::bool("cache").doc("whether its provider remembers the beginning of a prompt"),
     Key::choice("reasoning", &["effort", "budget", "level", "switch", "none"]).doc("how its thinking is set"),
     Key::list("efforts", &Schema::Text).doc("its words for how much to think, from least to most"),
     Key::list("thinking_budget", &Schema::Integer { min: 0, max: TOKENS })
@@ -78,6 +80,9 @@ const PROVIDER: Schema = Schema::Table(&[
             Key::bool("replay_reasoning"),
             Key::bool("short_call_ids"),
             Key::bool("bearer"),
+            Key::text("key_header"),
+            Key::bool("deployment_path"),
+            Key::text("api_version"),
         ],
     ),
 ]);
@@ -93,9 +98,15 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &Key::table(
         "router",
         &[
-            Key::map("chains", &Schema::List(&Schema::Text)).doc("models in order of preference"),
+            Key::map("chains", &Schema::List(&Schema::Any))
+                .doc("models in order of preference; those in a list of their own are equals"),
             Key::text("simple_prompts").doc("the model or chain for short prompts; off without it"),
         ],
+    )
+    .trusted(),
+    &Key::table(
+        "auth",
+        &[Key::choice("store", &["file", "keyring"]).default("file").doc("where keys and logins are kept")],
     )
     .trusted(),
     &guard::PERMISSIONS,
@@ -199,10 +210,10 @@ impl Settings {
 
     pub(crate) fn catalogue(&self) -> Result<Catalogue, Failure> {
         let providers: Option<BTreeMap<String, ProviderConfig>> = self.config.get("providers")?;
-        let chains: Option<BTreeMap<String, Vec<String>>> = self.config.get("router.chains")?;
+        let chains: Option<BTreeMap<String, Chain>> = self.config.get("router.chains")?;
         let health = self.health();
         let providers = providers.unwrap_or_default();
-        let credentials = self.credentials(&providers);
+        let credentials = self.credentials(&providers)?;
         Ok(Catalogue::new(providers, process_env)
             .with_credentials(credentials)
             .with_chains(chains.unwrap_or_default())
@@ -210,11 +221,18 @@ impl Settings {
     }
 
     /// Keys and logins: from the settings, the environment and the store.
-    pub(crate) fn credentials(&self, providers: &BTreeMap<String, ProviderConfig>) -> Credentials {
-        let store = FileStore::new(self.home.data_dir().join("auth.json"));
-        let known = Credentials::new(store, process_env).with_oauth("openrouter", ::auth::openrouter());
+    pub(crate) fn credentials(
+        &self,
+        providers: &BTreeMap<String, ProviderConfig>,
+    ) -> Result<Credentials, Failure> {
+        let file = self.home.data_dir().join("auth.json");
+        let known = match self.config.get::<String>("auth.store")?.as_deref() {
+            Some("keyring") => in_keyring(file)?,
+            _ => Credentials::new(FileStore::new(file), process_env),
+        };
+        let known = known.with_oauth("openrouter", ::auth::openrouter());
         let configured = providers.iter().filter_map(|(name, config)| Some((name, config.oauth.clone()?)));
-        configured.fold(known, |known, (name, oauth)| known.with_oauth(name, oauth))
+        Ok(configured.fold(known, |known, (name, oauth)| known.with_oauth(name, oauth)))
     }
 
     /// What is known of the routes to models.
@@ -288,6 +306,19 @@ impl Settings {
     }
 }
 
+#[cfg(feature = "keyring")]
+fn in_keyring(file: PathBuf) -> Result<Credentials, Failure> {
+    let store = ::auth::KeyringStore::open(file)
+        .map_err(|error| Failure::usage(error.to_string()).hint(error.hint()))?;
+    Ok(Credentials::new(store, process_env))
+}
+
+#[cfg(not(feature = "keyring"))]
+fn in_keyring(_file: PathBuf) -> Result<Credentials, Failure> {
+    Err(Failure::usage("this covey was built without the system's keyring, and auth.store is \"keyring\"")
+        .hint("covey config set auth.store file, or build it with: --features keyring"))
+}
+
 /// The folder that the current one belongs to.
 pub(crate) fn project_root() -> Result<PathBuf, Failure> {
     let project =
@@ -341,6 +372,9 @@ mod tests {
             replay_reasoning = true
             short_call_ids = true
             bearer = true
+            key_header = "api-key"
+            deployment_path = true
+            api_version = "1"
             [models.m]
             id = "other"
             context = 1000
@@ -348,6 +382,8 @@ mod tests {
             tools = false
             images = false
             thinking = true
+            structured = true
+            cache = true
             reasoning = "budget"
             efforts = ["low", "high"]
             thinking_budget = [1, 2]

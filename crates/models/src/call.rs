@@ -108,7 +108,11 @@ impl Model for HttpModel {
         self.target.ratio.request(request)
     }
 
-    fn stream(&self, request: Request) -> EventStream {
+    fn stream(&self, mut request: Request) -> EventStream {
+        // Whoever made the request may have had another model in mind, and providers refuse more than they give.
+        if let (Some(wish), Some(most)) = (&mut request.max_output, self.target.info.max_output) {
+            *wish = (*wish).min(most);
+        }
         let phase = Phase::Ask(self.target.clone(), request);
         stream::unfold(phase, |phase| phase.next()).boxed()
     }
@@ -245,7 +249,7 @@ async fn send(target: Arc<Target>, request: Request) -> Result<Reading, CallErro
     });
     let sent = target
         .client()?
-        .post(target.format.address(&target.base, &target.model))
+        .post(target.format.address(&target.base, &target.model, &target.quirks))
         .headers(target.headers()?)
         .body(body)
         .send();

@@ -18,19 +18,30 @@ use crate::account::Accounts;
 use crate::call::{AnswerLimits, HttpModel, Target};
 use crate::provider::{KNOWN, known};
 use crate::tokens::TokenRatio;
-use crate::{Health, Model, ModelConfig, ProviderConfig, RetryPolicy, Route, Router, Secret, Wire};
+use crate::{
+    Chain, Health, Model, ModelConfig, ProviderConfig, Purpose, RetryPolicy, Route, Router, Secret, Wire,
+};
 
 /// The providers that a person configured, those that we know, and the keys in the environment.
 pub struct Catalogue {
     user: BTreeMap<String, ProviderConfig>,
     environment: Box<Lookup>,
-    chains: BTreeMap<String, Vec<String>>,
+    chains: BTreeMap<String, Chain>,
     health: Arc<Health>,
     credentials: Option<Credentials>,
     retry: RetryPolicy,
     limits: AnswerLimits,
     /// What each model taught about its tokens, so that it stays known when the model is resolved again.
     ratios: Mutex<BTreeMap<String, Arc<TokenRatio>>>,
+}
+
+/// The model for a purpose.
+pub struct Chosen {
+    /// The chain or model that it is.
+    pub name: String,
+    pub model: Arc<dyn Model>,
+    /// The chain that is meant for it and why it can not be used, for a person to know.
+    pub passed: Option<(String, ResolveError)>,
 }
 
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
@@ -46,6 +57,8 @@ pub enum ResolveError {
     MissingKey { provider: String, variable: String },
     #[error("the chain `{chain}` names no model")]
     EmptyChain { chain: String },
+    #[error("`{provider}` needs an address, and there is no usual one")]
+    MissingAddress { provider: String },
     #[error("the settings of provider `{provider}` are wrong: {what}")]
     BadConfig { provider: String, what: String },
     #[error("`{provider}` speaks `{}`, which is not supported yet", wire.name())]
@@ -63,6 +76,9 @@ impl ResolveError {
                 format!("export {variable}=…, or: covey auth login {provider}")
             }
             Self::EmptyChain { chain } => format!("name models in [router.chains] {chain}"),
+            Self::MissingAddress { provider } => {
+                format!("set base_url in [providers.{provider}] of config.toml")
+            }
             Self::BadConfig { provider, .. } => format!("correct [providers.{provider}] in config.toml"),
             Self::UnsupportedWire { provider, .. } => {
                 format!("set wire = \"openai-chat\" in [providers.{provider}], if the provider offers it")
@@ -102,8 +118,8 @@ impl Catalogue {
     }
 
     /// Names for several models in order of preference.
-    pub fn with_chains(mut self, chains: BTreeMap<String, Vec<String>>) -> Self {
-        self.chains = chains;
+    pub fn with_chains<C: Into<Chain>>(mut self, chains: BTreeMap<String, C>) -> Self {
+        self.chains = chains.into_iter().map(|(name, chain)| (name, chain.into())).collect();
         self
     }
 
@@ -127,10 +143,13 @@ impl Catalogue {
                 let (route, retries) = self.route(name)?;
                 (vec![route], retries)
             }
-            Some(names) => {
+            Some(chain) => {
                 // A model of the chain that can not be had is left out, unless there is no other.
-                let (found, failed): (Vec<_>, Vec<_>) =
-                    names.iter().map(|name| self.route(name)).partition(Result::is_ok);
+                let route = |(rank, name)| {
+                    let (route, retries) = self.route(name)?;
+                    Ok((Route { rank, ..route }, retries))
+                };
+                let (found, failed): (Vec<_>, Vec<_>) = chain.ranked().map(route).partition(Result::is_ok);
                 let routes: Vec<_> = found.into_iter().flatten().map(|(route, _)| route).collect();
                 if let (true, Some(Err(error))) = (routes.is_empty(), failed.into_iter().next()) {
                     return Err(error);
@@ -144,16 +163,41 @@ impl Catalogue {
         Ok(Arc::new(router))
     }
 
+    /// The model for a purpose. A chain of that name serves it if there is one that can be used, a title also the
+    /// chain `small`; else it is `main`: a chain or a model, such as the one that the session is held with.
+    pub fn resolve_for(&self, purpose: Purpose, main: &str) -> Result<Chosen, ResolveError> {
+        let mut passed = None;
+        // The work itself is done by what the person chose for it.
+        let own = purpose.chains().iter().filter(|_| purpose != Purpose::Main);
+        for name in own.filter(|name| self.chains.contains_key(**name)) {
+            match self.resolve(name) {
+                Ok(model) => return Ok(Chosen { name: (*name).to_owned(), model, passed }),
+                Err(error) => {
+                    passed.get_or_insert(((*name).to_owned(), error));
+                }
+            }
+        }
+        Ok(Chosen { name: main.to_owned(), model: self.resolve(main)?, passed })
+    }
+
+    /// The model or chain that a name without further say stands for: the chain `main`, if there is one.
+    pub fn main(&self) -> Option<&str> {
+        self.chains.get_key_value(Purpose::Main.name()).map(|(name, _)| name.as_str())
+    }
+
     /// The models behind a name whose price nobody knows.
     pub fn unpriced(&self, name: &str) -> Vec<ModelRef> {
-        let names = self.chains.get(name).map_or_else(|| vec![name.to_owned()], Clone::clone);
-        let models = names.iter().filter_map(|name| self.route(name).ok()).map(|(route, _)| route.model);
+        let names = match self.chains.get(name) {
+            Some(chain) => chain.ranked().map(|(_, name)| name).collect(),
+            None => vec![name],
+        };
+        let models = names.into_iter().filter_map(|name| self.route(name).ok()).map(|(route, _)| route.model);
         models.filter(|model| model.info().prices.is_none()).map(|model| model.id().clone()).collect()
     }
 
-    /// The names of the chains.
-    pub fn chains(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.chains.iter().map(|(name, models)| (name.as_str(), models.as_slice()))
+    /// The chains by name.
+    pub fn chains(&self) -> impl Iterator<Item = (&str, &Chain)> {
+        self.chains.iter().map(|(name, chain)| (name.as_str(), chain))
     }
 
     /// One model that makes one attempt, and how often its provider says to try again.
@@ -173,7 +217,7 @@ impl Catalogue {
         let id = ModelRef::new(format!("{provider}/{model}"));
         let fingerprint = fingerprint(&config, target.key.as_ref());
         let http = HttpModel { id, target: Arc::new(target) };
-        Ok((Route { model: Arc::new(http), fingerprint }, retries))
+        Ok((Route { model: Arc::new(http), rank: 0, fingerprint }, retries))
     }
 
     /// The providers whose key is in the environment or in the configuration, each with its default model, best first.
@@ -271,7 +315,8 @@ impl Catalogue {
         let Some(format) = wire.format() else {
             return Err(ResolveError::UnsupportedWire { provider: provider.to_owned(), wire });
         };
-        let base = config.base_url.as_deref().ok_or_else(|| bad("base_url is missing".to_owned()))?;
+        let missing = || ResolveError::MissingAddress { provider: provider.to_owned() };
+        let base = config.base_url.as_deref().ok_or_else(missing)?;
         let base: Url = base.parse().map_err(|error| bad(format!("base_url is no address: {error}")))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(bad("base_url is not http or https".to_owned()));
@@ -304,7 +349,7 @@ impl Catalogue {
             key,
             accounts: self.accounts(provider, config),
             headers,
-            quirks: config.quirks.clone().unwrap_or_default(),
+            quirks: config.quirks.quirks(),
             timeouts: config.timeouts.timeouts(),
             limits: self.limits.clone(),
             info: described.info(),

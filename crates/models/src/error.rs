@@ -132,6 +132,9 @@ impl CallError {
             Self::TooLong { .. } => "compact the session, or choose a model with a larger context",
             Self::BadCredential { .. } => "check the provider's key",
             Self::Refused { .. } => "say it differently, or choose another model",
+            Self::Unreachable { what, .. } if what.contains("certificate") => {
+                "check the host in base_url: what answers there can not prove that it is this host"
+            }
             Self::Unreachable { .. } => "check that the server runs, its base_url, and the network",
             Self::BrokenStream { .. } => {
                 "try again; if it stays, the server or a proxy before it is at fault"
@@ -198,10 +201,19 @@ pub(crate) fn classify(
         ..Complaint::default()
     });
     let retry_after = retry_after.or(asked);
+    let long = retry_after.filter(|wait| *wait >= LONG_WAIT);
     let message = match (message.is_empty(), status) {
         (true, Some(status)) => format!("status {status}"),
         (true, None) => "an error without a message".to_owned(),
         _ => message,
+    };
+    // Nobody waits for that long, so a person has to know.
+    let message = match long {
+        Some(wait) if wait >= LONGEST_WAIT => {
+            format!("{message} (it asks us to wait {} or longer)", span(wait))
+        }
+        Some(wait) => format!("{message} (it asks us to wait {})", span(wait)),
+        None => message,
     };
     let lower = message.to_ascii_lowercase();
     let says = |parts: &[&str]| parts.iter().any(|part| lower.contains(part) || words.contains(part));
@@ -253,6 +265,12 @@ pub(crate) fn classify(
     }
 }
 
+/// More than this is not waited for, and shown.
+const LONG_WAIT: Duration = Duration::from_secs(60);
+
+/// No wait is taken to be longer than this.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
 const TOO_LONG: [&str; 11] = [
     "context_length_exceeded",
     "exceed_context_size",
@@ -279,8 +297,7 @@ fn limit_in(message: &str) -> Option<u32> {
 
 /// `34.07s`, as protocol buffers write it.
 fn delay(text: &str) -> Option<Duration> {
-    let seconds = text.strip_suffix('s')?.parse::<f64>().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+    wait_of(text.strip_suffix('s')?.parse::<f64>().ok()?)
 }
 
 /// `Please try again in 11.054s.`, also in milliseconds, and with minutes before them.
@@ -297,7 +314,26 @@ fn delay_in(message: &str) -> Option<Duration> {
         Some(milliseconds) => milliseconds.parse::<f64>().ok()? / 1000.0,
         None => word.strip_suffix('s')?.parse::<f64>().ok()?,
     };
-    Duration::try_from_secs_f64(seconds + f64::from(minutes) * 60.0).ok()
+    wait_of(seconds + f64::from(minutes) * 60.0)
+}
+
+/// A wait of so many seconds. A number that no provider can mean is the longest, not none: to ask again at once would be
+/// the opposite of what was asked for.
+pub(crate) fn wait_of(seconds: f64) -> Option<Duration> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return None;
+    }
+    Duration::try_from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64())).ok()
+}
+
+/// A time for people: `340 ms`, `27 s`, `12 min`, `3 h`. Rounded up, so that nobody comes too early.
+pub(crate) fn span(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ ..1_000 => format!("{ms} ms"),
+        ms @ ..120_000 => format!("{} s", ms.div_ceil(1_000)),
+        ms @ ..7_200_000 => format!("{} min", ms.div_ceil(60_000)),
+        ms => format!("{} h", ms.div_ceil(3_600_000)),
+    }
 }
 
 pub(crate) fn looks_like_html(body: &str) -> bool {

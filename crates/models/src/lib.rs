@@ -28,14 +28,16 @@ mod tokens;
 mod wire;
 
 mod catalogue;
+mod chain;
 mod provider;
 
 pub use auth::Secret;
 pub use call::{AnswerLimits, Timeouts};
 pub use catalogue::{
-    Catalogue, FRESH_MS, ListError, ListedModel, Listing, Listings, LocalServer, PROBE_TIMEOUT, ResolveError,
-    probe_local,
+    Catalogue, Chosen, FRESH_MS, ListError, ListedModel, Listing, Listings, LocalServer, PROBE_TIMEOUT,
+    ResolveError, probe_local,
 };
+pub use chain::{Chain, Purpose};
 pub use error::{CallError, Waiting};
 pub use event::{Answer, BlockKind, Ending, ModelEvent, Replay, StopReason};
 pub use message::{Block, ImageData, Message, Role, ToolCall, ToolResult};
@@ -47,4 +49,4 @@ pub use retry::RetryPolicy;
 pub use router::{Blame, Breaker, Condition, Health, Route, RouteStatus, Router};
 pub use sse::{FRAME_LIMIT, Frame, SseDecoder, SseError};
 pub use tokens::TokenRatio;
-pub use wire::{Quirks, Wire, decode_recorded, decode_whole};
+pub use wire::{QuirkConfig, Quirks, Wire, decode_recorded, decode_whole};

@@ -59,11 +59,15 @@ pub struct Capabilities {
     pub tools: bool,
     pub images: bool,
     pub thinking: bool,
+    /// Whether it can be held to a schema.
+    pub structured: bool,
+    /// Whether its provider remembers the beginning of a prompt, and asks less for it.
+    pub cache: bool,
 }
 
 impl Default for Capabilities {
     fn default() -> Self {
-        Self { tools: true, images: true, thinking: true }
+        Self { tools: true, images: true, thinking: true, structured: true, cache: true }
     }
 }
 

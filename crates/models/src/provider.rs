@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::call::Timeouts;
 use crate::reasoning::{Reasoning, ReasoningKind};
-use crate::wire::Quirks;
+use crate::wire::QuirkConfig;
 use crate::{Capabilities, ModelInfo, PriceStep, Prices, Secret, Tier, Wire};
 
 /// `[providers.NAME]` of `config.toml`, and equally a file in `providers/`. For a known provider, what is set here
@@ -38,7 +38,7 @@ pub struct ProviderConfig {
     /// How often to try again when a call fails in a way that may pass.
     pub retries: Option<u32>,
     /// Where it differs from its format.
-    pub quirks: Option<Quirks>,
+    pub quirks: QuirkConfig,
 }
 
 /// `[providers.NAME.models.MODEL]`.
@@ -57,6 +57,10 @@ pub struct ModelConfig {
     pub images: Option<bool>,
     /// Whether it thinks before it answers.
     pub thinking: Option<bool>,
+    /// Whether it can be held to a schema.
+    pub structured: Option<bool>,
+    /// Whether its provider remembers the beginning of a prompt.
+    pub cache: Option<bool>,
     /// How its thinking is set: `effort`, `budget`, `level`, `switch` or `none`.
     pub reasoning: Option<ReasoningKind>,
     /// The words it knows for how much to think, from least to most, if they are not the usual ones.
@@ -143,7 +147,7 @@ impl ProviderConfig {
             },
             oauth: self.oauth.or(known.oauth),
             retries: self.retries.or(known.retries),
-            quirks: self.quirks.or(known.quirks),
+            quirks: self.quirks.over(known.quirks),
         }
     }
 }
@@ -158,6 +162,8 @@ impl ModelConfig {
                 tools: self.tools.unwrap_or(able.tools),
                 images: self.images.unwrap_or(able.images),
                 thinking: self.thinking.unwrap_or(able.thinking),
+                structured: self.structured.unwrap_or(able.structured),
+                cache: self.cache.unwrap_or(able.cache),
             },
             reasoning: Reasoning {
                 kind: self.reasoning,
@@ -203,6 +209,7 @@ pub(crate) const KNOWN: &[(&str, &str)] = &[
     ("anthropic", include_str!("../providers/anthropic.toml")),
     ("openai", include_str!("../providers/openai.toml")),
     ("gemini", include_str!("../providers/gemini.toml")),
+    ("azure-openai", include_str!("../providers/azure-openai.toml")),
     ("openrouter", include_str!("../providers/openrouter.toml")),
     ("xai", include_str!("../providers/xai.toml")),
     ("deepseek", include_str!("../providers/deepseek.toml")),

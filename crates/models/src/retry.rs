@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use net::header::{HeaderMap, RETRY_AFTER};
 
 use crate::CallError;
+use crate::error::{LONGEST_WAIT, wait_of};
 use crate::random::random;
 
 /// How persistent to be.
@@ -44,16 +45,16 @@ impl RetryPolicy {
 /// How long the provider wants us to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
-        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+        return wait_of(milliseconds / 1000.0);
     }
     let value = text(RETRY_AFTER.as_str())?;
     if let Some(seconds) = number(value) {
-        return Duration::try_from_secs_f64(seconds).ok();
+        return wait_of(seconds);
     }
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(http_date(value)?);
-    Some(at.duration_since(now).unwrap_or_default())
+    Some(at.duration_since(now).unwrap_or_default().min(LONGEST_WAIT))
 }
 
 /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers still send.

@@ -1,11 +1,13 @@
 //! One model made of several: routes in order of preference, with a breaker each.
 //!
-//! A [`Router`] is a [`Model`]. It asks the first route that can take the request and is well. When that fails, before
-//! or in the middle of an answer, it says [`ModelEvent::Switch`] and asks the next: at most one switch per failure, and
-//! never without telling. When every route has failed once it waits as [`RetryPolicy`] says and begins again.
+//! A [`Router`] is a [`Model`]. It asks the first route that can take the request and is well, and among equals the
+//! best ([`Route::rank`]). When that fails, before or in the middle of an answer, it says [`ModelEvent::Switch`] and
+//! asks the next: at most one switch per failure, and never without telling. When every route has failed once it waits
+//! as [`RetryPolicy`] says and begins again. Where all are left alone for a while, it says until when.
 
 mod breaker;
 mod health;
+mod order;
 mod run;
 
 use std::sync::Arc;
@@ -26,6 +28,8 @@ use run::Run;
 #[derive(Clone)]
 pub struct Route {
     pub model: Arc<dyn Model>,
+    /// Its place in the order of preference, from 0. Routes that share one are equals.
+    pub rank: usize,
     /// Changes when the settings do that a refusal of our credentials depends on.
     pub fingerprint: String,
 }
@@ -38,7 +42,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// `routes` in order of preference; none when there are none.
+    /// `routes` in order of preference: their ranks never fall. None when there are none.
     pub fn new(routes: Vec<Route>, health: Arc<Health>, policy: RetryPolicy) -> Option<Self> {
         (!routes.is_empty()).then(|| Self { routes: routes.into(), health, policy })
     }

@@ -16,7 +16,7 @@ use net::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use quirks::Quirks;
+pub use quirks::{QuirkConfig, Quirks};
 
 use crate::reasoning::{Effort, ReasoningKind};
 use crate::sse::{SseDecoder, SseError};
@@ -64,7 +64,7 @@ impl Wire {
 /// A format: how a request is written and an answer is read.
 pub(crate) trait Format: Send + Sync {
     /// Where a request for this model goes.
-    fn address(&self, base: &Url, model: &str) -> Url;
+    fn address(&self, base: &Url, model: &str, quirks: &Quirks) -> Url;
 
     /// Adds the headers that the format wants, the key among them. `None` if the key can not be sent.
     fn authorize(&self, key: Option<&Secret>, quirks: &Quirks, headers: &mut HeaderMap) -> Option<()>;
@@ -109,6 +109,8 @@ fn own<'a>(value: &'a Value, origin: &str) -> Option<&'a Value> {
 /// some gateways want their version there.
 fn below(base: &Url, version: Option<&str>, path: &[&str]) -> Url {
     let mut url = base.clone();
+    // However many slashes a person wrote at the end, they mean the same address.
+    url.set_path(base.path().trim_end_matches('/'));
     let has_version = version.is_some_and(|version| {
         let last = base.path().trim_end_matches('/').rsplit('/').next();
         last.is_some_and(|last| last == version || last == "v1")

@@ -42,6 +42,10 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
     let catalogue = settings.catalogue()?;
     let mut model = settings.model()?;
     if model.is_none() && existing.is_none() {
+        // Who wrote down a main chain has said which model answers.
+        model = catalogue.main().map(ModelRef::new);
+    }
+    if model.is_none() && existing.is_none() {
         let configured = settings.configured_providers();
         let found = discover(&catalogue, &configured).await.ok_or_else(nothing_found)?;
         if Stream::Err.is_terminal() {

@@ -162,3 +162,34 @@ async fn readers_of_both_streams_that_leave_are_no_crash() {
     let done = finish(list).await;
     assert_eq!(done.err, "");
 }
+
+/// Issue 3: what answers there proves to be somebody else.
+#[tokio::test]
+async fn a_certificate_for_another_host_is_refused_in_words() {
+    let world = World::new("").await;
+    let server = testkit::WrongHostServer::start().unwrap();
+    world.configure(&format!(
+        "model = \"far/small\"\n[providers.far]\nwire = \"openai-chat\"\nbase_url = \"{}/v1\"\napi_key = \"sk-canary-of-tls\"\nretries = 0\n",
+        server.url()
+    ));
+    for (trusted, words) in [(true, "other.example"), (false, "UnknownIssuer")] {
+        let mut command = world.command(&["run", "--json", "hello"]);
+        if trusted {
+            command.env("SSL_CERT_FILE", server.root());
+        }
+        let done = crate::world::finish(command.spawn().unwrap()).await;
+        assert_eq!(done.code, Some(5), "{done:?}");
+        let result = done.lines().pop().unwrap();
+        let message = result["error"]["message"].as_str().unwrap();
+        assert!(message.contains("could not reach `far` at https://localhost"), "{message}");
+        assert!(message.contains("certificate") && message.contains(words), "{message}");
+        let shown = format!("{}{}", done.out, done.err);
+        assert!(shown.contains("can not prove that it is this host"), "{shown}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+    assert_eq!(server.asked(), 0, "our key was sent to somebody else");
+    // The session is whole, and goes on elsewhere.
+    world.configure(&world.server.config());
+    let (done, _) = world.result(&["hello", "--continue", "--model", "testkit/scripted"]).await;
+    assert_eq!(done.code, Some(0), "{done:?}");
+}

@@ -195,3 +195,67 @@ async fn a_route_that_fails_once_in_each_process_is_left_alone_after_five() {
         status["routes"].as_array().unwrap().iter().find(|route| route["model"] == "a/small").unwrap();
     assert_eq!(first["state"], "open", "{status}");
 }
+
+#[tokio::test]
+async fn a_chain_that_is_called_main_answers_without_being_named_and_equals_are_shown() {
+    let (world, other) = with_chain("model: small\nforever\n", "model: large\nforever\n").await;
+    let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
+    let config = config.replace("model = \"main\"\n", "").replace("[\"a/small\", \"b/large\"]", "[[\"a/small\", \"b/large\"]]\nquick = [\"a/small\"]");
+    world.configure(&config);
+    // Both are equals, and only one of them has a price.
+    let (done, result) = world.result(&["hello"]).await;
+    assert_eq!((&result["text"], &result["model"]), (&"large".into(), &"b/large".into()), "{done:?}");
+    assert!(done.out.contains("its equal costs less"), "{}", done.out);
+    let (_, result) = world.result(&["hello", "--model", "quick"]).await;
+    assert_eq!(result["text"], "small");
+    assert_eq!((world.server.requests().len(), other.requests().len()), (1, 1));
+    let text = world.covey(&["models"]).await;
+    assert!(text.out.contains("main  a/small or b/large\n"), "{}", text.out);
+    let json: Value = serde_json::from_str(&world.covey(&["models", "--json"]).await.out).unwrap();
+    assert_eq!(json["chains"]["main"], serde_json::json!([["a/small", "b/large"]]), "{json}");
+    // What is no chain is an error that names the place.
+    world.configure(&config.replace("quick = [\"a/small\"]", "quick = [3]"));
+    let done = world.covey(&["models"]).await;
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.err.contains("router.chains") && done.err.contains("PROVIDER/MODEL"), "{}", done.err);
+}
+
+/// Issue 3: a lone provider that is down was asked with every prompt.
+#[tokio::test]
+async fn a_lone_provider_that_keeps_failing_is_left_alone_and_it_is_said_until_when() {
+    let world = World::bare("reply\n  fault: 500\nforever\n").await;
+    world.configure(&format!(
+        "model = \"p/m\"\n[providers.p]\nwire = \"openai-chat\"\nbase_url = \"{}\"\nretries = 0\n",
+        world.server.base_url()
+    ));
+    for _ in 0..5 {
+        assert_eq!(world.result(&["hello"]).await.0.code, Some(5));
+    }
+    let (done, result) = world.result(&["hello"]).await;
+    assert_eq!(done.code, Some(5), "{done:?}");
+    let message = result["error"]["message"].as_str().unwrap();
+    assert!(message.contains("it failed too often and is tried again in "), "{message}");
+    assert_eq!(world.server.requests().len(), 5);
+    let status = world.covey(&["models", "status"]).await;
+    assert!(status.out.contains("p/m  failing, tried again in "), "{}", status.out);
+}
+
+#[tokio::test]
+async fn a_keyring_that_this_build_does_not_have_is_an_error_with_a_way_out() {
+    let world = World::new("model: hello\n").await;
+    let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
+    world.configure(&format!("{config}\n[auth]\nstore = \"file\"\n"));
+    assert_eq!(world.covey(&["run", "hi"]).await.code, Some(0));
+    if cfg!(feature = "keyring") {
+        return;
+    }
+    world.configure(&format!("{config}\n[auth]\nstore = \"keyring\"\n"));
+    for arguments in [&["run", "hi"][..], &["auth", "status"], &["models"]] {
+        let done = world.covey(arguments).await;
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.err.contains("built without the system's keyring"), "{}", done.err);
+        assert!(done.err.contains("hint: covey config set auth.store file"), "{}", done.err);
+    }
+    world.configure(&format!("{config}\n[auth]\nstore = \"cloud\"\n"));
+    assert_eq!(world.covey(&["auth", "status"]).await.code, Some(2));
+}

@@ -44,8 +44,12 @@ impl Catalogue {
         let wire = config.wire.unwrap_or(Wire::OpenaiChat);
         let broken = |what: String| CallError::BrokenStream { provider: provider.to_owned(), what };
         let read = async {
-            let sent =
-                target.client()?.get(address(&target.base, wire)).headers(target.headers()?).send().await;
+            let sent = target
+                .client()?
+                .get(address(&target.quirks.openai_base(&target.base, ""), wire))
+                .headers(target.headers()?)
+                .send()
+                .await;
             let mut response = sent.map_err(|error| target.unreachable(net::describe(&error)))?;
             let status = response.status();
             let mut body = Vec::new();

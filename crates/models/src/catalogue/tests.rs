@@ -86,3 +86,58 @@ fn local_servers_are_sought_where_they_usually_are() {
     let expected = [("ollama", 4321), ("lmstudio", 1234), ("llamacpp", 8080)];
     assert_eq!(ports, expected.map(|(name, port)| (name.to_owned(), port)));
 }
+
+#[test]
+fn a_purpose_is_served_by_its_chain_and_else_by_the_main_one() {
+    let chains = |text: &str| catalogue(LOCAL, &[]).with_chains::<Chain>(toml::from_str(text).unwrap());
+    let names = |catalogue: &Catalogue, main: &str| {
+        let name = |purpose| {
+            let chosen = catalogue.resolve_for(purpose, main).unwrap();
+            let passed = chosen.passed.map(|(chain, _)| format!(" (not {chain})")).unwrap_or_default();
+            format!("{}={}:{}{passed}", Purpose::name(purpose), chosen.name, chosen.model.id())
+        };
+        Purpose::ALL.map(name).join(" ")
+    };
+    assert_eq!(
+        names(&chains(""), "local/small"),
+        "main=local/small:local/small small=local/small:local/small plan=local/small:local/small \
+         title=local/small:local/small summary=local/small:local/small"
+    );
+    let some = chains(
+        "main = [\"local/m\"]\nsmall = [\"local/s\"]\nsummary = [\"local/long\", \"local/m\"]\nplan = [\"openai/gpt-5\"]",
+    );
+    assert_eq!(some.main(), Some("main"));
+    assert_eq!(
+        names(&some, "main"),
+        "main=main:local/m small=small:local/s plan=main:local/m (not plan) title=small:local/s summary=summary:local/long"
+    );
+    // What a person chose for the work is not changed by a chain that is called main.
+    assert!(names(&some, "local/other").starts_with("main=local/other:local/other small=small:local/s"));
+    let title = chains("title = [\"local/t\"]\nsmall = [\"local/s\"]");
+    assert_eq!(title.resolve_for(Purpose::Title, "local/m").unwrap().name, "title");
+    assert_eq!(title.main(), None);
+    let broken = chains("summary = []");
+    let chosen = broken.resolve_for(Purpose::Summary, "local/m").unwrap();
+    let (chain, why) = chosen.passed.unwrap();
+    assert_eq!(
+        (chosen.name.as_str(), chain.as_str(), why.to_string().as_str()),
+        ("local/m", "summary", "the chain `summary` names no model")
+    );
+}
+
+#[test]
+fn a_chain_is_written_as_names_and_lists_of_equals() {
+    let chain = |text: &str| {
+        toml::from_str::<BTreeMap<String, Chain>>(&format!("c = {text}"))
+            .map(|mut chains| chains.remove("c").unwrap())
+    };
+    let mixed = chain("[\"a/x\", [\"b/y\", \"c/z\"], \"d/w\"]").unwrap();
+    assert_eq!(mixed.to_string(), "a/x → b/y or c/z → d/w");
+    let ranked: Vec<_> = mixed.ranked().collect();
+    assert_eq!(ranked, [(0, "a/x"), (1, "b/y"), (1, "c/z"), (2, "d/w")]);
+    assert_eq!(serde_json::to_string(&mixed).unwrap(), r#"["a/x",["b/y","c/z"],"d/w"]"#);
+    for wrong in ["[1]", "[[[\"a/x\"]]]", "[{ a = 1 }]"] {
+        let error = chain(wrong).unwrap_err().to_string();
+        assert!(error.contains("expected a model as `PROVIDER/MODEL`, or a list of such"), "{error}");
+    }
+}

@@ -15,9 +15,15 @@ fn waits_are_read_in_every_form() {
     assert_eq!(asked("retry-after-ms", "250"), Some(Duration::from_millis(250)));
     assert_eq!(asked("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"), Some(Duration::from_secs(10)));
     assert_eq!(asked("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
-    for nonsense in ["soon", "-1", "NaN", "1e300", "Sun, 06 Nov", "Sun, 99 Nov 1994 08:49:37 GMT"] {
+    for nonsense in ["soon", "-1", "NaN", "Sun, 06 Nov", "Sun, 99 Nov 1994 08:49:37 GMT"] {
         assert_eq!(asked("retry-after", nonsense), None, "{nonsense}");
     }
+    // Absurdly long is long, and not the same as nothing.
+    let day = Some(Duration::from_secs(86_400));
+    for absurd in ["1e300", "inf", "99999999999999999999", "86401", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+        assert_eq!(asked("retry-after", absurd), day, "{absurd}");
+    }
+    assert_eq!(asked("retry-after-ms", "1e300"), day);
     assert_eq!(http_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
     assert_eq!(http_date("Thu, 29 Feb 2024 12:00:00 GMT"), Some(1_709_208_000));
 }

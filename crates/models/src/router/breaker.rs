@@ -11,6 +11,8 @@ const FAILURES_TO_OPEN: usize = 5;
 const CALLS_TO_JUDGE: usize = 10;
 const FIRST_COOL_DOWN_MS: i64 = 30_000;
 const LONGEST_COOL_DOWN_MS: i64 = 600_000;
+/// Nobody is left alone for longer, whatever they ask for.
+const LONGEST_PARK_MS: i64 = 24 * 3_600_000;
 
 /// The memory of one route. Times are milliseconds since 1970, handed in by the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,12 +87,18 @@ impl Default for Breaker {
 /// A probe whose caller vanished must not block the route for ever.
 const PROBE_LIMIT_MS: i64 = 120_000;
 
+/// Whether a time is still to come. One that is further away than it ever was set shows that the clock went back:
+/// it is over, or a route would stay shut for as long as the clock was wrong.
+fn lies_ahead(until: i64, now: i64, longest: i64) -> bool {
+    now < until && until.saturating_sub(now) <= longest
+}
+
 impl Breaker {
     pub fn condition(&self, now: i64) -> Condition {
         match self.state {
             State::Closed => Condition::Closed,
-            State::Open { until } if now < until => Condition::Open { until },
-            State::Parked { until } if now < until => Condition::Parked { until },
+            State::Open { until } if lies_ahead(until, now, self.cool_down_ms) => Condition::Open { until },
+            State::Parked { until } if lies_ahead(until, now, LONGEST_PARK_MS) => Condition::Parked { until },
             State::Parked { .. } => Condition::Closed,
             State::Open { .. } | State::Probing { .. } => Condition::HalfOpen,
             State::Disabled => Condition::Disabled,
@@ -106,13 +114,20 @@ impl Breaker {
         self.reason.as_deref()
     }
 
+    /// Failures that still count.
+    pub fn recent_failures(&self, now: i64) -> usize {
+        self.failures.iter().filter(|at| is_recent(**at, now)).count()
+    }
+
     /// When it may be tried again, if not now; none when nobody knows.
     pub fn free_at(&self, now: i64) -> Option<i64> {
-        match self.state {
-            State::Closed => Some(now),
-            State::Open { until } | State::Parked { until } => Some(until.max(now)),
-            State::Probing { since } => Some((since + PROBE_LIMIT_MS).max(now)),
-            State::Disabled => None,
+        match (self.condition(now), self.state) {
+            (Condition::Open { until } | Condition::Parked { until }, _) => Some(until),
+            (_, State::Probing { since }) if since <= now => {
+                Some(since.saturating_add(PROBE_LIMIT_MS).max(now))
+            }
+            (Condition::Disabled, _) => None,
+            _ => Some(now),
         }
     }
 
@@ -120,11 +135,11 @@ impl Breaker {
     pub fn admit(&mut self, now: i64) -> bool {
         match self.state {
             State::Closed => true,
-            State::Parked { until } if now >= until => {
+            State::Parked { until } if !lies_ahead(until, now, LONGEST_PARK_MS) => {
                 self.state = State::Closed;
                 true
             }
-            State::Open { until } if now >= until => {
+            State::Open { until } if !lies_ahead(until, now, self.cool_down_ms) => {
                 self.state = State::Probing { since: now };
                 true
             }
@@ -133,6 +148,13 @@ impl Breaker {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// The caller went away before it knew how the call goes. The next one probes in its place.
+    pub fn abandoned(&mut self) {
+        if let State::Probing { since } = self.state {
+            self.state = State::Open { until: since };
         }
     }
 
@@ -158,7 +180,9 @@ impl Breaker {
             Blame::Caller if was_probing => self.succeeded(),
             Blame::Caller => {}
             Blame::Credentials => self.state = State::Disabled,
-            Blame::Park { until } => self.state = State::Parked { until },
+            Blame::Park { until } => {
+                self.state = State::Parked { until: until.min(now.saturating_add(LONGEST_PARK_MS)) };
+            }
             Blame::Route if was_probing => {
                 self.cool_down_ms = (self.cool_down_ms * 2).min(LONGEST_COOL_DOWN_MS);
                 self.state = State::Open { until: now.saturating_add(self.cool_down_ms) };
@@ -166,7 +190,7 @@ impl Breaker {
             Blame::Route => {
                 self.note(false);
                 // A clock that went back would keep old failures for ever; they go as well.
-                self.failures.retain(|at| *at <= now && now - at < WINDOW_MS);
+                self.failures.retain(|at| is_recent(*at, now));
                 self.failures.push_back(now);
                 if self.failures.len() >= FAILURES_TO_OPEN || self.half_fail() {
                     self.state = State::Open { until: now.saturating_add(self.cool_down_ms) };
@@ -188,6 +212,10 @@ impl Breaker {
         self.calls.len() == CALLS_TO_JUDGE
             && self.calls.iter().filter(|well| !**well).count() * 2 >= CALLS_TO_JUDGE
     }
+}
+
+fn is_recent(at: i64, now: i64) -> bool {
+    at <= now && now.saturating_sub(at) < WINDOW_MS
 }
 
 #[cfg(test)]

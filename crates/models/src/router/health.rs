@@ -84,18 +84,56 @@ impl Health {
         self.change(model, fingerprint, |known| known.breaker.admit(now))
     }
 
-    /// When a route may be asked again; none if only new settings help.
-    pub(super) fn free_at(&self, model: &ModelRef, fingerprint: &str) -> Option<i64> {
+    /// In how many milliseconds a route may be asked again; none if only new settings help.
+    pub(super) fn free_in(&self, model: &ModelRef, fingerprint: &str) -> Option<i64> {
         let now = self.now();
-        self.change(model, fingerprint, |known| known.breaker.free_at(now))
+        self.change(model, fingerprint, |known| known.breaker.free_at(now)).map(|at| at.saturating_sub(now))
+    }
+
+    /// What a route looks like now.
+    pub(super) fn condition(&self, model: &ModelRef, fingerprint: &str) -> Condition {
+        let now = self.now();
+        self.change(model, fingerprint, |known| known.breaker.condition(now))
+    }
+
+    /// How often a route failed lately, and its milliseconds to the first event.
+    pub(super) fn record(&self, model: &ModelRef, fingerprint: &str) -> (usize, Option<f64>) {
+        let now = self.now();
+        self.change(model, fingerprint, |known| (known.breaker.recent_failures(now), known.latency_ms))
+    }
+
+    pub(super) fn reason(&self, model: &ModelRef) -> Option<String> {
+        self.with(|routes| routes.get(model.as_str())?.breaker.reason().map(str::to_owned))
     }
 
     pub(super) fn succeeded(&self, model: &ModelRef, fingerprint: &str, latency_ms: i64) {
         self.change(model, fingerprint, |known| {
             known.breaker.succeeded();
-            let latency = latency_ms.max(0) as f64;
-            known.latency_ms = Some(known.latency_ms.map_or(latency, |old| old * 0.8 + latency * 0.2));
+            // A clock that went back measures nothing.
+            if let Ok(latency) = u32::try_from(latency_ms) {
+                let latency = f64::from(latency);
+                known.latency_ms = Some(known.latency_ms.map_or(latency, |old| old * 0.8 + latency * 0.2));
+            }
         });
+    }
+
+    /// Writes down how quick a route is, if the file does not say about the same: for routes that are chosen by it.
+    pub(super) fn keep_latency(&self, model: &ModelRef) {
+        let mut guard = self.lock();
+        let known = guard.get_or_insert_with(|| self.load()).get(model.as_str()).cloned();
+        let Some(known) = known.filter(|known| known.latency_ms.is_some()) else { return };
+        let written = self.load().get(model.as_str()).and_then(|known| known.latency_ms);
+        let about_the_same = known.latency_ms.zip(written).is_some_and(|(now, written)| {
+            let (less, more) = (now.min(written), now.max(written));
+            more <= less * 1.25
+        });
+        if !about_the_same {
+            self.save(model, known);
+        }
+    }
+
+    pub(super) fn abandoned(&self, model: &ModelRef, fingerprint: &str) {
+        self.change(model, fingerprint, |known| known.breaker.abandoned());
     }
 
     pub(super) fn failed(&self, model: &ModelRef, fingerprint: &str, blame: Blame, reason: &str) {

@@ -13,7 +13,7 @@ use crate::call::{bearer, plain};
 pub(crate) struct Anthropic;
 
 impl Format for Anthropic {
-    fn address(&self, base: &Url, _model: &str) -> Url {
+    fn address(&self, base: &Url, _model: &str, _quirks: &Quirks) -> Url {
         below(base, Some("v1"), &["messages"])
     }
 

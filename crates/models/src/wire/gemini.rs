@@ -13,7 +13,7 @@ use crate::call::plain;
 pub(crate) struct Gemini;
 
 impl Format for Gemini {
-    fn address(&self, base: &Url, model: &str) -> Url {
+    fn address(&self, base: &Url, model: &str, _quirks: &Quirks) -> Url {
         // A name with a slash says itself what it is: `tunedModels/mine`.
         let name = if model.contains('/') { model.to_owned() } else { format!("models/{model}") };
         let path = format!("{name}:streamGenerateContent");

@@ -5,22 +5,22 @@ mod encode;
 mod shape;
 
 use net::Url;
-use net::header::{AUTHORIZATION, HeaderMap};
+use net::header::HeaderMap;
 
 use super::{Ask, Decode, Format, Quirks, below};
 use crate::Secret;
-use crate::call::bearer;
 
 pub(crate) struct OpenaiChat;
 
 impl Format for OpenaiChat {
-    fn address(&self, base: &Url, _model: &str) -> Url {
-        below(base, None, &["chat", "completions"])
+    fn address(&self, base: &Url, model: &str, quirks: &Quirks) -> Url {
+        below(&quirks.openai_base(base, model), None, &["chat", "completions"])
     }
 
-    fn authorize(&self, key: Option<&Secret>, _quirks: &Quirks, headers: &mut HeaderMap) -> Option<()> {
+    fn authorize(&self, key: Option<&Secret>, quirks: &Quirks, headers: &mut HeaderMap) -> Option<()> {
         if let Some(key) = key {
-            headers.insert(AUTHORIZATION, bearer(key)?);
+            let (name, value) = quirks.openai_key(key)?;
+            headers.insert(name, value);
         }
         Some(())
     }

@@ -4,22 +4,22 @@ mod decode;
 mod encode;
 
 use net::Url;
-use net::header::{AUTHORIZATION, HeaderMap};
+use net::header::HeaderMap;
 
 use super::{Ask, Decode, Format, Quirks, below};
 use crate::Secret;
-use crate::call::bearer;
 
 pub(crate) struct OpenaiResponses;
 
 impl Format for OpenaiResponses {
-    fn address(&self, base: &Url, _model: &str) -> Url {
-        below(base, None, &["responses"])
+    fn address(&self, base: &Url, model: &str, quirks: &Quirks) -> Url {
+        below(&quirks.openai_base(base, model), None, &["responses"])
     }
 
-    fn authorize(&self, key: Option<&Secret>, _quirks: &Quirks, headers: &mut HeaderMap) -> Option<()> {
+    fn authorize(&self, key: Option<&Secret>, quirks: &Quirks, headers: &mut HeaderMap) -> Option<()> {
         if let Some(key) = key {
-            headers.insert(AUTHORIZATION, bearer(key)?);
+            let (name, value) = quirks.openai_key(key)?;
+            headers.insert(name, value);
         }
         Some(())
     }

@@ -55,8 +55,9 @@ pub(super) fn stream(frames: &[Value]) -> Vec<u8> {
 
 #[test]
 fn addresses_are_below_the_base() {
-    let ask =
-        |wire: Wire, base: &str| wire.format().unwrap().address(&base.parse().unwrap(), "m-1.5").to_string();
+    let ask = |wire: Wire, base: &str| {
+        wire.format().unwrap().address(&base.parse().unwrap(), "m-1.5", &Quirks::default()).to_string()
+    };
     let lines = [
         ask(Wire::OpenaiChat, "https://h/v1/?api-version=1"),
         ask(Wire::OpenaiResponses, "https://h/v1"),
@@ -66,6 +67,8 @@ fn addresses_are_below_the_base() {
         ask(Wire::Anthropic, "https://h/v1"),
         ask(Wire::Gemini, "https://h/"),
         ask(Wire::Gemini, "https://h/v1beta"),
+        ask(Wire::OpenaiChat, "https://h/v1//"),
+        ask(Wire::Anthropic, "https://h//"),
     ];
     assert_snapshot!(lines.join("\n"), @"
     https://h/v1/chat/completions?api-version=1
@@ -75,9 +78,35 @@ fn addresses_are_below_the_base() {
     https://h/v1/messages
     https://h/v1beta/models/m-1.5:streamGenerateContent?alt=sse
     https://h/v1beta/models/m-1.5:streamGenerateContent?alt=sse
+    https://h/v1/chat/completions
+    https://h/v1/messages
     ");
-    let tuned = gemini::Gemini.address(&"https://h".parse().unwrap(), "tunedModels/mine");
+    let tuned = gemini::Gemini.address(&"https://h".parse().unwrap(), "tunedModels/mine", &Quirks::default());
     assert_eq!(tuned.path(), "/v1beta/tunedModels/mine:streamGenerateContent");
+}
+
+#[test]
+fn a_deployment_is_part_of_the_address_unless_the_address_is_of_the_newer_form() {
+    let config: crate::ProviderConfig =
+        toml::from_str(include_str!("../../providers/azure-openai.toml")).unwrap();
+    let quirks = config.quirks.quirks();
+    let ask = |wire: Wire, base: &str| {
+        wire.format().unwrap().address(&base.parse().unwrap(), "my gpt", &quirks).to_string()
+    };
+    let lines = [
+        ask(Wire::OpenaiChat, "https://r.openai.azure.com/openai"),
+        ask(Wire::OpenaiChat, "https://r.openai.azure.com/openai//"),
+        ask(Wire::OpenaiChat, "https://r.openai.azure.com/openai?api-version=2099-01-01"),
+        ask(Wire::OpenaiChat, "https://r.openai.azure.com/openai/v1/"),
+        ask(Wire::OpenaiResponses, "https://r.openai.azure.com/openai/v1?api-version=preview"),
+    ];
+    assert_snapshot!(lines.join("\n"), @"
+    https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21
+    https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21
+    https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2099-01-01
+    https://r.openai.azure.com/openai/v1/chat/completions
+    https://r.openai.azure.com/openai/v1/responses?api-version=preview
+    ");
 }
 
 #[test]

@@ -100,7 +100,7 @@ async fn what_does_not_pass_is_told_at_once() {
     hint: the server does not behave; choose another
     ");
     assert_snapshot!(after("429 retry-after=3600").await, @"
-    error: `test` is rate limiting us: scripted error
+    error: `test` is rate limiting us: scripted error (it asks us to wait 60 min)
     hint: wait, or choose another model
     ");
 }

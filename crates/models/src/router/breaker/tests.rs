@@ -72,11 +72,45 @@ fn wrong_credentials_disable_and_our_own_mistakes_do_nothing() {
     assert_eq!(breaker.free_at(0), None);
 }
 
+#[test]
+fn a_probe_whose_caller_left_lets_the_next_one_probe() {
+    let mut breaker = Breaker::default();
+    (0..5).for_each(|n| fail(&mut breaker, n));
+    assert!(breaker.admit(40_000) && !breaker.admit(40_000));
+    breaker.abandoned();
+    assert_eq!(breaker.condition(40_000), Condition::HalfOpen);
+    assert!(breaker.admit(40_000), "nobody has to wait for one that is gone");
+    breaker.abandoned();
+    breaker.succeeded();
+    breaker.abandoned();
+    assert_eq!(breaker.condition(40_000), Condition::Closed, "what was told is told");
+}
+
+#[test]
+fn a_clock_that_goes_back_shuts_nobody_out() {
+    let year = 365 * 24 * 3_600_000;
+    let mut breaker = Breaker::default();
+    (0..5).for_each(|n| fail(&mut breaker, year + n));
+    assert!(!breaker.admit(year + 5));
+    assert_eq!(breaker.free_at(1000), Some(1000), "a year to wait is a clock that was wrong");
+    assert!(breaker.admit(1000));
+    let mut parked = Breaker::default();
+    parked.failed(Blame::Park { until: i64::MAX }, "for ever", year);
+    assert_eq!(parked.free_at(year), Some(year + LONGEST_PARK_MS), "a day at most");
+    assert!(parked.admit(0));
+    let mut probing = Breaker::default();
+    (0..5).for_each(|n| fail(&mut probing, year + n));
+    assert!(probing.admit(year + 30_004));
+    assert_eq!(probing.free_at(7), Some(7));
+    assert!(probing.admit(7));
+    assert_eq!(breaker.recent_failures(i64::MIN), 0);
+}
+
 proptest! {
     /// Whatever happens, with a clock that also goes backwards: it never admits two probes at once, never stays shut
     /// longer than it says, and a success always closes it.
     #[test]
-    fn the_machine_keeps_its_promises(steps in prop::collection::vec((0u8..7, -20_000i64..200_000), 1..200)) {
+    fn the_machine_keeps_its_promises(steps in prop::collection::vec((0u8..9, prop_oneof![-20_000i64..200_000, -100_000_000_000i64..100_000_000_000]), 1..200)) {
         let mut breaker = Breaker::default();
         let mut now = 1_000_000;
         for (step, passed) in steps {
@@ -85,6 +119,8 @@ proptest! {
                 0 | 1 => fail(&mut breaker, now),
                 2 => breaker.failed(Blame::Park { until: now + 1000 }, "busy", now),
                 3 => breaker.failed(Blame::Caller, "mine", now),
+                7 => breaker.failed(Blame::Park { until: i64::MAX }, "for ever", now),
+                8 => breaker.abandoned(),
                 4 => {
                     breaker.succeeded();
                     prop_assert_eq!(breaker.condition(now), Condition::Closed);
@@ -100,7 +136,11 @@ proptest! {
                 }
             }
             let free = breaker.free_at(now).unwrap();
-            prop_assert!(free >= now && free - now <= LONGEST_COOL_DOWN_MS);
+            let longest = match breaker.condition(now) {
+                Condition::Parked { .. } => LONGEST_PARK_MS,
+                _ => LONGEST_COOL_DOWN_MS,
+            };
+            prop_assert!(free >= now && free - now <= longest);
             prop_assert!(breaker.clone().admit(free), "shut longer than it says");
             let stored = serde_json::to_string(&breaker).unwrap();
             prop_assert_eq!(serde_json::from_str::<Breaker>(&stored).unwrap(), breaker.clone());
