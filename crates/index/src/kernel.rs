@@ -7,6 +7,12 @@
     reason = "vector instructions are reached through functions that only some processors can run"
 )]
 
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::{Finish, Packed, linear};
+
 /// Writes a function three times: for AVX-512, for AVX2 and for everybody, chosen when it is called.
 macro_rules! for_each_processor {
     ($(#[$doc:meta])* pub(crate) fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block) => {
@@ -328,9 +334,18 @@ for_each_processor! {
     }
 }
 
+/// Each row as unsigned bytes, with the scale and the zero point that give it back. `depth` is a multiple of 16.
+pub(crate) fn quantize(values: &[f32], depth: usize, out: &mut [u8], rows: &mut [(f32, f32)]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() == Level::Vnni {
+        // SAFETY: the processor has the features.
+        return unsafe { wide::quantize(values, depth, out, rows) };
+    }
+    quantize_by_loop(values, depth, out, rows);
+}
+
 for_each_processor! {
-    /// Each row as unsigned bytes, with the scale and the zero point that give it back. `depth` is a multiple of 16.
-    pub(crate) fn quantize(values: &[f32], depth: usize, out: &mut [u8], rows: &mut [(f32, f32)]) {
+    pub(crate) fn quantize_by_loop(values: &[f32], depth: usize, out: &mut [u8], rows: &mut [(f32, f32)]) {
         for ((values, out), row) in values.chunks_exact(depth).zip(out.chunks_exact_mut(depth)).zip(rows) {
             let (mut least, mut most) = ([0f32; 16], [0f32; 16]);
             for values in values.as_chunks::<16>().0 {
@@ -393,9 +408,18 @@ for_each_processor! {
     }
 }
 
+/// Attention of one sequence: `qkv` has rows of queries, keys and values, one after the other; heads lie side by side.
+pub(crate) fn attend(qkv: &[f32], width: usize, head: usize, scratch: &mut Vec<f32>, out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() == Level::Vnni {
+        // SAFETY: the processor has the features.
+        return unsafe { wide::attend(qkv, width, head, scratch, out) };
+    }
+    attend_by_loop(qkv, width, head, scratch, out);
+}
+
 for_each_processor! {
-    /// Attention of one sequence: `qkv` has rows of queries, keys and values, one after the other; heads lie side by side.
-    pub(crate) fn attend(qkv: &[f32], width: usize, head: usize, scratch: &mut Vec<f32>, out: &mut [f32]) {
+    pub(crate) fn attend_by_loop(qkv: &[f32], width: usize, head: usize, scratch: &mut Vec<f32>, out: &mut [f32]) {
         if head == 32 {
             attend_heads::<32>(qkv, width, scratch, out);
         } else {
@@ -489,6 +513,49 @@ mod tests {
                 // SAFETY: asked for just above; the rows are whole.
                 unsafe { avx2::multiply(&left, &right, &mut half, rows, columns, depth) };
                 assert_eq!(half, slow, "{rows} {columns} {depth}");
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn packed_weights_and_wide_loops_agree_with_the_plain_ones() {
+        let mut state = 11u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as f32 / 32_768.0 - 1.0
+        };
+        let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+        for length in [1, 5, 16, 37, 96] {
+            let (width, depth) = (64, 128);
+            let values: Vec<f32> = (0..length * depth).map(|_| next()).collect();
+            let (mut bytes, mut rows) = (vec![0; length * depth], vec![(0.0, 0.0); length]);
+            quantize(&values, depth, &mut bytes, &mut rows);
+            let (mut plain, mut plain_rows) = (bytes.clone(), rows.clone());
+            quantize_by_loop(&values, depth, &mut plain, &mut plain_rows);
+            assert!(bytes.iter().zip(&plain).all(|(a, b)| a.abs_diff(*b) <= 1), "{length}");
+            assert_eq!(rows, plain_rows, "{length}");
+
+            let weights: Vec<i8> = (0..width * depth).map(|_| (next() * 127.0) as i8).collect();
+            let (scales, totals, bias) = (vec![0.01; width], vec![3.0; width], vec![0.5; width]);
+            let mut sums = vec![0; length * width];
+            multiply(&bytes, &weights, &mut sums, width, depth);
+            let mut want = vec![0.0; length * width];
+            scale(&sums, &rows, &scales, &totals, &bias, &mut want, width);
+            gelu_all(&mut want);
+            if let Some(packed) = Packed::of(&weights, width, depth) {
+                let mut got = vec![0.0; length * width];
+                let finish = Finish { scales: &scales, totals: &totals, bias: &bias, gelu: true };
+                linear(&bytes, &rows, &packed, finish, &mut got, width);
+                assert!(close(&got, &want), "{length}");
+            }
+
+            let qkv: Vec<f32> = (0..length * 3 * width).map(|_| next() * 3.0).collect();
+            let (mut got, mut want) = (vec![0.0; length * width], vec![0.0; length * width]);
+            for head in [32, 64] {
+                attend(&qkv, width, head, &mut Vec::new(), &mut got);
+                attend_by_loop(&qkv, width, head, &mut Vec::new(), &mut want);
+                assert!(close(&got, &want), "{length} {head}");
             }
         }
     }

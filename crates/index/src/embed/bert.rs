@@ -129,6 +129,16 @@ struct Linear {
     totals: Vec<f32>,
     bias: Vec<f32>,
     depth: usize,
+    /// The weights in another order, made for the first passage: one query is answered sooner without.
+    #[cfg(target_arch = "x86_64")]
+    packed: OnceLock<Option<kernel::Packed>>,
+}
+
+/// What comes after a multiplication.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Nothing,
+    Gelu,
 }
 
 struct Layer {
@@ -246,11 +256,12 @@ impl Network {
         let mut work = Work { rest: finely.then(Box::default), ..Work::default() };
         let mut mixed = vec![0f32; tokens * width];
         let mut qkv = vec![0f32; tokens * width * 3];
-        let mut inner = Vec::new();
+        // One buffer for each width: what grows and shrinks is filled with zeros each time.
+        let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for layer in &self.layers {
             work.quantize(&state, width);
             for (at, linear) in layer.attention.iter().enumerate() {
-                linear.apply_into(&mut work, &mut qkv[at * width..], 3 * width);
+                linear.apply_into(&mut work, &mut qkv[at * width..], 3 * width, Then::Nothing);
             }
             let mut row = 0;
             for sequence in sequences {
@@ -266,13 +277,12 @@ impl Network {
                 row = end;
             }
             work.quantize(&mixed, width);
-            layer.output.apply(&mut work, &mut inner);
+            layer.output.apply(&mut work, &mut inner, Then::Nothing);
             kernel::add_and_normalize(&mut state, &inner, &layer.output_norm.0, &layer.output_norm.1);
             work.quantize(&state, width);
-            layer.up.apply(&mut work, &mut inner);
-            kernel::gelu_all(&mut inner);
-            work.quantize(&inner, layer.down.depth);
-            layer.down.apply(&mut work, &mut inner);
+            layer.up.apply(&mut work, &mut outer, Then::Gelu);
+            work.quantize(&outer, layer.down.depth);
+            layer.down.apply(&mut work, &mut inner, Then::Nothing);
             kernel::add_and_normalize(&mut state, &inner, &layer.down_norm.0, &layer.down_norm.1);
         }
         let mut row = 0;
@@ -305,6 +315,7 @@ fn matrix(tensors: &Tensors<'_>, name: &str) -> Result<Vec<f32>, String> {
 /// What is reused from one multiplication to the next.
 #[derive(Default)]
 struct Work {
+    /// What is in use of it is as long as `rows` says; it never shrinks.
     bytes: Vec<u8>,
     rows: Vec<(f32, f32)>,
     sums: Vec<i32>,
@@ -315,7 +326,9 @@ struct Work {
 
 impl Work {
     fn quantize(&mut self, values: &[f32], depth: usize) {
-        self.bytes.resize(values.len(), 0);
+        if self.bytes.len() < values.len() {
+            self.bytes.resize(values.len(), 0);
+        }
         self.rows.resize(values.len() / depth, (0.0, 0.0));
         kernel::quantize(values, depth, &mut self.bytes, &mut self.rows);
         if let Some(rest) = &mut self.rest {
@@ -339,19 +352,41 @@ impl Linear {
         let mut totals = vec![0; scales.len()];
         kernel::multiply(&vec![1; depth], &values, &mut totals, scales.len(), depth);
         let totals = totals.iter().map(|total| *total as f32).collect();
-        Ok(Self { weights: values, scales, totals, bias, depth })
+        Ok(Self {
+            weights: values,
+            scales,
+            totals,
+            bias,
+            depth,
+            #[cfg(target_arch = "x86_64")]
+            packed: OnceLock::new(),
+        })
     }
 
     /// Multiplies what `work` holds.
-    fn apply(&self, work: &mut Work, out: &mut Vec<f32>) {
-        out.resize(work.bytes.len() / self.depth * self.scales.len(), 0.0);
-        self.apply_into(work, out, self.scales.len());
+    fn apply(&self, work: &mut Work, out: &mut Vec<f32>, then: Then) {
+        out.resize(work.rows.len() * self.scales.len(), 0.0);
+        self.apply_into(work, out, self.scales.len(), then);
     }
 
     /// As [`apply`](Self::apply), into rows that are `stride` apart.
-    fn apply_into(&self, work: &mut Work, out: &mut [f32], stride: usize) {
+    fn apply_into(&self, work: &mut Work, out: &mut [f32], stride: usize, then: Then) {
         let columns = self.scales.len();
-        let rows = work.bytes.len() / self.depth;
+        #[cfg(target_arch = "x86_64")]
+        if work.rest.is_none() {
+            let packed = self.packed.get_or_init(|| kernel::Packed::of(&self.weights, columns, self.depth));
+            if let Some(packed) = packed {
+                let finish = kernel::Finish {
+                    scales: &self.scales,
+                    totals: &self.totals,
+                    bias: &self.bias,
+                    gelu: then == Then::Gelu,
+                };
+                kernel::linear(&work.bytes, &work.rows, packed, finish, out, stride);
+                return;
+            }
+        }
+        let rows = work.rows.len();
         work.sums.resize(rows * columns, 0);
         kernel::multiply(&work.bytes, &self.weights, &mut work.sums, columns, self.depth);
         kernel::scale(&work.sums, &work.rows, &self.scales, &self.totals, &self.bias, out, stride);
@@ -371,6 +406,9 @@ impl Linear {
             for (out, more) in out.chunks_mut(stride).zip(more.chunks_exact(columns)) {
                 out.iter_mut().zip(more).for_each(|(out, more)| *out += more);
             }
+        }
+        if then == Then::Gelu {
+            kernel::gelu_all(out);
         }
     }
 }
