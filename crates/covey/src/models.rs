@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ::models::{Catalogue, Condition, FRESH_MS, Listings, PROBE_TIMEOUT, RouteStatus, probe_local};
+use ::models::{
+    Catalogue, Condition, FRESH_MS, Listings, ModelInfo, PROBE_TIMEOUT, RouteStatus, Tier, probe_local,
+};
 use futures::future::join_all;
 use protocol::{ModelRef, Timestamp};
 use serde_json::{Value, json};
@@ -25,7 +27,7 @@ pub(crate) fn models(arguments: &ModelsArguments) -> Result<Exit, Failure> {
 struct Row {
     model: ModelRef,
     context: Option<u32>,
-    prices: Option<(f64, f64)>,
+    info: ModelInfo,
     /// Why it can not be used, if it can not.
     missing: Option<String>,
     /// Milliseconds since its provider named it; none when it is known without asking.
@@ -43,10 +45,9 @@ async fn list(settings: &Settings, arguments: &ModelsArguments) -> Result<Exit, 
         !is_local || local.iter().any(|server| server.provider == *provider)
     };
     let ask: Vec<&String> = usable.iter().filter(|provider| is_here(provider)).collect();
-    let missing =
-        |provider: &&&String| listings.get(provider).is_none_or(|listing| listing.age_ms() > FRESH_MS);
+    let missing = |provider: &&&String| listings.get(provider).is_none();
     let asked: Vec<&String> =
-        if arguments.refresh { ask } else { ask.iter().filter(missing).copied().collect() };
+        if arguments.refresh { ask.clone() } else { ask.iter().filter(missing).copied().collect() };
     refresh(&catalogue, &mut listings, &asked).await;
     let rows = rows(&catalogue, &listings, arguments.all);
     print(&if arguments.json {
@@ -54,6 +55,11 @@ async fn list(settings: &Settings, arguments: &ModelsArguments) -> Result<Exit, 
     } else {
         as_text(&catalogue, &rows, arguments.all)
     })?;
+    // An old list is shown at once, with its age, and asked for anew after that, for the next time.
+    let old = |provider: &&&String| listings.get(provider).is_none_or(|listing| listing.age_ms() > FRESH_MS);
+    let again: Vec<&String> =
+        ask.iter().filter(old).filter(|provider| !asked.contains(provider)).copied().collect();
+    refresh(&catalogue, &mut listings, &again).await;
     Ok(Exit::Done)
 }
 
@@ -105,15 +111,30 @@ fn rows(catalogue: &Catalogue, listings: &Listings, all: bool) -> Vec<Row> {
             }
             let live =
                 listed.iter().find(|listed| model.split().is_some_and(|(_, name)| name == listed.name));
-            let info = found.as_ref().ok().map(|found| found.info().clone()).unwrap_or_default();
+            let info = catalogue.describe(&model);
             let row = Row {
                 context: info.context.or(live.and_then(|live| live.context)),
-                prices: info.prices.map(|prices| (prices.input, prices.output)),
+                info,
                 missing: found.err().map(|error| error.to_string()),
                 age_ms: live.and(listing).map(|listing| listing.age_ms()),
                 model: model.clone(),
             };
             rows.entry(model.as_str().to_owned()).or_insert(row);
+        }
+        // One without a model that is known by name: what it lacks is worth a line, too.
+        if all && let Err(error) = catalogue.resolve(&format!("{provider}/any")) {
+            let row = Row {
+                model: ModelRef::new(&provider),
+                context: None,
+                info: ModelInfo::default(),
+                missing: Some(error.to_string()),
+                age_ms: None,
+            };
+            let known =
+                rows.keys().any(|name| name.split_once('/').is_some_and(|(name, _)| name == provider));
+            if !known {
+                rows.insert(provider.clone(), row);
+            }
         }
     }
     rows.into_values().collect()
@@ -131,7 +152,10 @@ fn as_text(catalogue: &Catalogue, rows: &[Row], all: bool) -> String {
         let name = format!("{name:name_width$}");
         let mut about = Vec::new();
         about.extend(row.context.map(|context| format!("{} context", count(u64::from(context)))));
-        about.extend(row.prices.map(|(input, output)| format!("${input} in, ${output} out a million")));
+        about.extend(
+            row.info.prices.map(|price| format!("${} in, ${} out a million", price.input, price.output)),
+        );
+        about.extend(row.info.tier.map(|tier| tier_name(tier).to_owned()));
         about.extend(
             row.age_ms
                 .filter(|age| *age > FRESH_MS)
@@ -139,7 +163,8 @@ fn as_text(catalogue: &Catalogue, rows: &[Row], all: bool) -> String {
         );
         match &row.missing {
             Some(why) => {
-                let line = format!("{name}  {}", one_line(why, columns().saturating_sub(name_width + 2)));
+                let why = [std::slice::from_ref(why), &about].concat().join(" · ");
+                let line = format!("{name}  {}", one_line(&why, columns().saturating_sub(name_width + 2)));
                 out.push_str(&style.faint(&line));
             }
             None => out.push_str(format!("{name}  {}", style.faint(&about.join(" · "))).trim_end()),
@@ -157,6 +182,14 @@ fn as_text(catalogue: &Catalogue, rows: &[Row], all: bool) -> String {
     out
 }
 
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Low => "low",
+        Tier::Medium => "medium",
+        Tier::High => "high",
+    }
+}
+
 fn as_json(catalogue: &Catalogue, rows: &[Row]) -> String {
     let models: Vec<Value> = rows
         .iter()
@@ -166,7 +199,29 @@ fn as_json(catalogue: &Catalogue, rows: &[Row]) -> String {
                 "usable": row.missing.is_none(),
                 "reason": row.missing,
                 "context": row.context,
-                "prices": row.prices.map(|(input, output)| json!({"input": input, "output": output})),
+                "max_output": row.info.max_output,
+                "tier": row.info.tier.map(tier_name),
+                "released": row.info.released,
+                "prices": row.info.prices.map(|price| json!({
+                    "input": price.input,
+                    "output": price.output,
+                    "cache_read": price.cache_read,
+                    "cache_write": price.cache_write,
+                    "above": price.above.map(|step| json!({
+                        "tokens": step.tokens,
+                        "input": step.input,
+                        "output": step.output,
+                        "cache_read": step.cache_read,
+                        "cache_write": step.cache_write,
+                    })),
+                })),
+                "can": {
+                    "tools": row.info.capabilities.tools,
+                    "images": row.info.capabilities.images,
+                    "thinking": row.info.capabilities.thinking,
+                    "structured": row.info.capabilities.structured,
+                    "cache": row.info.capabilities.cache,
+                },
                 "listed_seconds_ago": row.age_ms.map(|age| age / 1000),
             })
         })

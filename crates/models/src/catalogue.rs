@@ -19,7 +19,8 @@ use crate::call::{AnswerLimits, HttpModel, Target};
 use crate::provider::{KNOWN, known};
 use crate::tokens::TokenRatio;
 use crate::{
-    Chain, Health, Model, ModelConfig, ProviderConfig, Purpose, RetryPolicy, Route, Router, Secret, Wire,
+    Chain, Health, Model, ModelConfig, ModelInfo, ProviderConfig, Purpose, RetryPolicy, Route, Router,
+    Secret, Wire,
 };
 
 /// The providers that a person configured, those that we know, and the keys in the environment.
@@ -243,6 +244,15 @@ impl Catalogue {
     pub fn models(&self, provider: &str) -> Result<Vec<ModelRef>, ResolveError> {
         let config = self.provider(provider)?;
         Ok(config.models.keys().map(|model| ModelRef::new(format!("{provider}/{model}"))).collect())
+    }
+
+    /// What is known about a model by its name, whether or not it can be used.
+    pub fn describe(&self, model: &ModelRef) -> ModelInfo {
+        let described = model.split().and_then(|(provider, name)| {
+            let config = self.provider(provider).ok()?;
+            config.models.get(name).map(ModelConfig::info)
+        });
+        described.unwrap_or_default()
     }
 
     /// The programs on this machine that may serve models, as name and port.

@@ -114,6 +114,11 @@ async fn models_are_listed_with_their_price_and_what_is_missing() {
     let openai = models.iter().find(|model| model["model"].as_str().unwrap().starts_with("openai/")).unwrap();
     assert_eq!(openai["usable"], false);
     assert!(openai["reason"].as_str().unwrap().contains("OPENAI_API_KEY"), "{openai}");
+    // What it would cost is known without a key.
+    let pro = models.iter().find(|model| model["model"] == "gemini/gemini-2.5-pro").unwrap();
+    assert_eq!((&pro["prices"]["above"]["tokens"], &pro["tier"]), (&200_000.into(), &"high".into()), "{pro}");
+    let azure = models.iter().find(|model| model["model"] == "azure-openai").unwrap();
+    assert!(azure["reason"].as_str().unwrap().contains("needs an address"), "{azure}");
     let huge = models.iter().find(|model| model["model"] == "mine/huge").unwrap();
     assert!(huge["listed_seconds_ago"].is_number(), "{huge}");
 }
@@ -200,7 +205,9 @@ async fn a_route_that_fails_once_in_each_process_is_left_alone_after_five() {
 async fn a_chain_that_is_called_main_answers_without_being_named_and_equals_are_shown() {
     let (world, other) = with_chain("model: small\nforever\n", "model: large\nforever\n").await;
     let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
-    let config = config.replace("model = \"main\"\n", "").replace("[\"a/small\", \"b/large\"]", "[[\"a/small\", \"b/large\"]]\nquick = [\"a/small\"]");
+    let config = config
+        .replace("model = \"main\"\n", "")
+        .replace("[\"a/small\", \"b/large\"]", "[[\"a/small\", \"b/large\"]]\nquick = [\"a/small\"]");
     world.configure(&config);
     // Both are equals, and only one of them has a price.
     let (done, result) = world.result(&["hello"]).await;
@@ -258,4 +265,30 @@ async fn a_keyring_that_this_build_does_not_have_is_an_error_with_a_way_out() {
     }
     world.configure(&format!("{config}\n[auth]\nstore = \"cloud\"\n"));
     assert_eq!(world.covey(&["auth", "status"]).await.code, Some(2));
+}
+
+#[tokio::test]
+async fn an_old_list_is_shown_at_once_with_its_age_and_is_new_the_next_time() {
+    let world = World::bare("models: new\n").await;
+    world.configure(&format!(
+        "[providers.mine]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.ollama]\nport = 1\n[providers.lmstudio]\nport = 1\n[providers.llamacpp]\nport = 1\n",
+        world.server.base_url()
+    ));
+    let cache = world.home.join("cache");
+    std::fs::create_dir_all(&cache).unwrap();
+    let long_ago = protocol::Timestamp::now().as_millis() - 3 * 86_400_000;
+    let listed = serde_json::json!({"mine": {"fetched": long_ago, "models": [{"name": "old"}]}});
+    std::fs::write(cache.join("models.json"), listed.to_string()).unwrap();
+    let first = world.covey(&["models"]).await;
+    assert!(
+        first.out.contains("mine/old  listed 3 days ago") && !first.out.contains("mine/new"),
+        "{first:?}"
+    );
+    let second = world.covey(&["models"]).await;
+    assert!(second.out.contains("mine/new") && !second.out.contains("mine/old"), "{second:?}");
+    // A list from the future is of a clock that went back, and is no reason to ask never again.
+    let listed = serde_json::json!({"mine": {"fetched": i64::MAX, "models": [{"name": "old"}]}});
+    std::fs::write(cache.join("models.json"), listed.to_string()).unwrap();
+    world.covey(&["models"]).await;
+    assert!(world.covey(&["models"]).await.out.contains("mine/new"));
 }

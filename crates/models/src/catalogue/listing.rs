@@ -155,8 +155,11 @@ impl Listings {
 }
 
 impl Listing {
+    /// How old it is. One from the future is of a clock that went back: nobody knows how old, so it is not fresh.
     pub fn age_ms(&self) -> i64 {
-        (now() - self.fetched).max(0)
+        let age = now().saturating_sub(self.fetched);
+        // A moment is what two clocks differ by.
+        if age < -60_000 { FRESH_MS + 1 } else { age.max(0) }
     }
 }
 
