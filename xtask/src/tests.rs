@@ -7,11 +7,22 @@ pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     run::step("cargo", &["build", "--package", "covey", "--package", "testkit"])?;
     let extra: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if run::has("cargo", &["nextest", "--version"]) {
-        run::step("cargo", &[&["nextest", "run", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
+        tests(&[&["nextest", "run", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
     } else {
         eprintln!("cargo-nextest is not installed; cargo's own test runner does it, a little slower");
-        run::step("cargo", &[&["test", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
+        tests(&[&["test", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
     }
     // The examples in the documentation, which nextest does not run.
     run::step("cargo", &["test", "--workspace", "--doc", "--quiet"])
+}
+
+/// Property tests try the same cases each time, so that a red run says something about the change. To look for new ones,
+/// set `PROPTEST_RNG_SEED` to another number, and `PROPTEST_CASES` to more.
+fn tests(arguments: &[&str]) -> Result<(), Failure> {
+    const SEED: &str = "PROPTEST_RNG_SEED";
+    let mut command = run::command("cargo", arguments);
+    if std::env::var_os(SEED).is_none() {
+        command.env(SEED, "20261115");
+    }
+    run::step_command(command)
 }

@@ -300,7 +300,10 @@ impl Engine {
         let root =
             Project::discover(cwd).map_or_else(|_| cwd.to_owned(), |project| project.root().to_owned());
         let extras = Extras::read(self.inner.options.home.as_ref(), &root, cwd);
-        let mut agent = NativeAgent::new(model, Toolbox::builtin(), cwd.to_owned(), Arc::new(extras));
+        let permissions = &self.inner.options.permissions;
+        let tools =
+            Toolbox::builtin().filtered(|tool| permissions.offers(tool.name(), tool.group().as_str()));
+        let mut agent = NativeAgent::new(model, tools, cwd.to_owned(), Arc::new(extras));
         if let Some(options) = &self.inner.options.index {
             agent = agent.searching(&index::Index::new(&root, options.clone()));
         }

@@ -15,7 +15,6 @@ use crate::class;
 use crate::decide::{self, Situation};
 use crate::files::Surroundings;
 use crate::finding::Findings;
-use crate::glob;
 use crate::memory::{Memory, MemoryError};
 use crate::request::{Answer, HookSays, Request, Scope};
 use crate::rules::{Effect, Entry, RuleSet, Source};
@@ -152,8 +151,7 @@ impl Guard {
 
     /// Whether the model is told of a tool at all.
     pub fn offers(&self, tool: &str, category: &str) -> bool {
-        let named = |list: &[String], name: &str| list.iter().any(|pattern| glob::word(pattern, name));
-        !named(&self.settings.disabled_tools, tool) && !named(&self.settings.disabled_categories, category)
+        self.settings.offers(tool, category)
     }
 
     /// The folder that relative paths start from.

@@ -3,6 +3,7 @@
 use project::{Key, Schema};
 use serde::{Deserialize, Serialize};
 
+use crate::glob;
 use crate::rules::{Effect, RuleError, RuleSet, Source};
 
 /// How far `auto` goes by itself.
@@ -83,6 +84,12 @@ impl Default for GuardSettings {
 }
 
 impl GuardSettings {
+    /// Whether the model is told of a tool at all.
+    pub fn offers(&self, tool: &str, category: &str) -> bool {
+        let named = |list: &[String], name: &str| list.iter().any(|pattern| glob::word(pattern, name));
+        !named(&self.disabled_tools, tool) && !named(&self.disabled_categories, category)
+    }
+
     /// What the settings and the flags `--allow` and `--deny` say.
     pub fn new(config: &PermissionsConfig, allow: &[String], deny: &[String]) -> Result<Self, RuleError> {
         let mut settings = Self {

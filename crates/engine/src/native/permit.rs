@@ -111,10 +111,18 @@ impl Gate {
 
     /// An answer that can not be kept still counts now.
     async fn remember(&self, request: &Request<'_>, verdict: &Verdict, yes: bool, scope: Scope) {
-        if let Err(error) = self.guard.answered(request, verdict, guard::Answer { yes, scope }) {
-            let text = format!("the answer holds once only: {error}");
-            self.reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
-        }
+        let (level, text) = match self.guard.answered(request, verdict, guard::Answer { yes, scope }) {
+            Ok(None) => return,
+            Ok(Some(rules)) => {
+                let text = format!(
+                    "you allowed this often; to have it run unasked, add to permissions.allow: {}",
+                    rules.join(", ")
+                );
+                (NoticeLevel::Info, text)
+            }
+            Err(error) => (NoticeLevel::Warning, format!("the answer holds once only: {error}")),
+        };
+        self.reporter.send(Update::Notice(Notice { level, text })).await;
     }
 
     async fn ask(

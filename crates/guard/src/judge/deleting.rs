@@ -140,6 +140,9 @@ impl Judge<'_> {
         let target = value_of(call.args, &["-t", "--target-directory"]);
         for (at, arg) in operands.iter().enumerate() {
             let last = at + 1 == operands.len() && target.is_none();
+            if !last && target.is_none() && may_be_target(&operands, at) {
+                self.writes(arg, "moves onto");
+            }
             if last && arg.text == "/dev/null" {
                 self.add(Kind::Block, "what is moved there is gone", call);
             } else if last {
@@ -172,7 +175,7 @@ impl Judge<'_> {
         let operands = call.operands();
         let target = value_of(call.args, &["-t", "--target-directory"]);
         for (at, arg) in operands.iter().enumerate() {
-            if at + 1 == operands.len() && target.is_none() && operands.len() > 1 {
+            if target.is_none() && operands.len() > 1 && may_be_target(&operands, at) {
                 self.writes(arg, "copies onto");
             } else {
                 self.reads(arg);
@@ -327,9 +330,18 @@ impl Judge<'_> {
             self.add(Kind::Ask, "it is told which program connects", call);
         }
         for (at, arg) in operands.iter().enumerate().filter(|(_, arg)| !remote(&arg.text)) {
-            if at + 1 == operands.len() { self.writes(arg, "copies onto") } else { self.reads(arg) }
+            if may_be_target(&operands, at) { self.writes(arg, "copies onto") } else { self.reads(arg) }
         }
         let dry = call.has(&["--dry-run"]) || call.short("n");
         self.add(if dry { Kind::Look } else { Kind::Ask }, "it copies files", call);
     }
+}
+
+/// Whether an operand is where things go: the last one. When that can not be known it may be nothing at all, and any but the
+/// first may be the one.
+fn may_be_target(operands: &[&Arg], at: usize) -> bool {
+    let unknown = operands
+        .last()
+        .is_some_and(|last| last.text.contains(crate::UNKNOWN) || last.text.starts_with("/dev/fd/"));
+    at + 1 == operands.len() || (unknown && at > 0)
 }

@@ -61,7 +61,9 @@ proptest! {
         for (word, theirs) in words.iter().zip(&theirs) {
             let ours: String = ours(word).iter().map(|arg| format!("[{arg}]")).collect();
             let ours = if ours.is_empty() { "[]".to_owned() } else { ours };
-            prop_assert_eq!(&ours, theirs, "{}", word);
+            // A tilde that is no home is marked as a name, and means the same file.
+            let plain = |text: &str| text.replace("[./~", "[~");
+            prop_assert_eq!(plain(&ours), plain(theirs), "{}", word);
         }
     }
 }

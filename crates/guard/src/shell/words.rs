@@ -324,7 +324,8 @@ impl<'t> Parser<'t> {
 
 /// Two words beside each other are no sum but a command: `$((rm -rf x))` is left to the reading that is graver.
 fn is_sum(text: &str) -> bool {
-    if text.contains(['\'', '"']) {
+    // Nor has a sum quotes, dots or a path in it.
+    if text.contains(['\'', '"', '.']) || text.trim_start().starts_with('/') {
         return false;
     }
     let mut words = text.trim_end_matches(')').split_whitespace().peekable();
@@ -332,7 +333,12 @@ fn is_sum(text: &str) -> bool {
         let ends = word.ends_with(|c: char| c.is_alphanumeric() || c == '_');
         let starts =
             words.peek().is_some_and(|next| next.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
-        if ends && starts {
+        // `crontab -r` could be a difference, and is more often an option.
+        let option = words.peek().is_some_and(|next| {
+            next.strip_prefix('-')
+                .is_some_and(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '-'))
+        });
+        if ends && (starts || option) {
             return false;
         }
     }
