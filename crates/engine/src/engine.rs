@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use agents::{Agent, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
 use guard::{Guard, GuardOptions, GuardSettings, Redactor};
-use models::{Catalogue, Effort, ResolveError};
+use models::{Catalogue, Effort, Purpose, ResolveError};
 use project::{Home, Launcher, LocalHost, Project, Roots};
 use protocol::{
     AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
@@ -289,7 +289,8 @@ impl Engine {
             let hint = Some("name one: covey run --model PROVIDER/MODEL".to_owned());
             return Err(EngineError::NoModel { message, hint });
         };
-        let model = self.inner.options.catalogue.resolve(model.as_str()).map_err(|error| {
+        let name = model.as_str();
+        let model = self.inner.options.catalogue.resolve(name).map_err(|error| {
             let (message, hint) = (error.to_string(), Some(error.hint()));
             match error {
                 ResolveError::MissingKey { .. } => EngineError::NoModel { message, hint },
@@ -307,6 +308,9 @@ impl Engine {
         if let Some(options) = &self.inner.options.index {
             agent = agent.searching(&index::Index::new(&root, options.clone()));
         }
+        // The chain `summary`, where there is one that can be had.
+        let summariser = self.inner.options.catalogue.resolve_for(Purpose::Summary, name).ok();
+        let summariser = summariser.filter(|chosen| chosen.name != name).map(|chosen| chosen.model);
         // A model for easy things that can not be had is no reason not to answer.
         let simple = self.inner.options.simple_prompts.as_ref();
         let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
@@ -316,7 +320,8 @@ impl Engine {
                 .with_simple(simple)
                 .within(self.inner.options.context)
                 .masking(self.inner.options.redactor.clone())
-                .finding(self.find_model()),
+                .finding(self.find_model())
+                .summarised_by(summariser),
         ))
     }
 

@@ -10,8 +10,11 @@ const B: f64 = 0.75;
 /// A word in the name says more than one in the description.
 const NAME_WEIGHT: u32 = 3;
 
+/// A tool, how often it has each word, and how many it has.
+type Known = (Arc<dyn Tool>, HashMap<String, u32>, u32);
+
 pub(crate) struct Finder {
-    tools: Vec<(Arc<dyn Tool>, HashMap<String, u32>, u32)>,
+    tools: Vec<Known>,
     average: f64,
     /// In how many tools a word is.
     spread: HashMap<String, u32>,

@@ -47,7 +47,7 @@ pub(crate) fn open(folder: Option<&Path>) -> Result<Index, Failure> {
     if folder.is_some() {
         return Ok(Index::new(&settings.cwd, options));
     }
-    Ok(nearest(&settings.cwd, options)?)
+    nearest(&settings.cwd, options)
 }
 
 /// As [`open`], where a folder only says where we are.

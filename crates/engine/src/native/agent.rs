@@ -60,6 +60,8 @@ pub(super) struct Inner {
     checkpoints: OnceLock<Arc<Checkpoints>>,
     /// When the conversation is cut back.
     limits: ContextLimits,
+    /// Summarises instead of the session's own model.
+    summariser: Option<Arc<dyn Model>>,
     /// Finds a model by name, for roles that want their own.
     models: Option<FindModel>,
     /// What people added.
@@ -108,6 +110,7 @@ impl NativeAgent {
                 state: Arc::default(),
                 checkpoints: OnceLock::new(),
                 limits: ContextLimits::default(),
+                summariser: None,
                 models: None,
                 extras,
                 redactor: Arc::default(),
@@ -136,6 +139,7 @@ impl NativeAgent {
             inner.reasoning = parent.reasoning;
             inner.limits = parent.limits;
             inner.models = parent.models.clone();
+            inner.summariser = parent.summariser.clone();
             inner.redactor = parent.redactor.clone();
             inner.state = parent.state.clone();
             inner.is_child = true;
@@ -144,6 +148,14 @@ impl NativeAgent {
             }
         }
         Self { inner: Arc::new(inner.unwrap_or_else(|| unreachable!("nobody else holds it yet"))) }
+    }
+
+    /// The model that summarises; the session's own without it.
+    pub fn summarised_by(mut self, summariser: Option<Arc<dyn Model>>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.summariser = summariser;
+        }
+        self
     }
 
     /// Lets the tools ask the project's index.
@@ -408,7 +420,9 @@ impl Inner {
         if model.estimate(&request) <= room.full && !must {
             return request;
         }
-        if let Some(compaction) = compact::summarise(model, &request, transcript, &room).await {
+        if let Some(compaction) =
+            compact::summarise(model, self.summariser.as_deref(), &request, transcript, &room).await
+        {
             transcript.apply(&compaction);
             reporter.send(Update::Compaction(compaction)).await;
             request = self.request(model, transcript);

@@ -66,13 +66,21 @@ fn keep(outputs: &Path, call: &str, text: &str) {
 /// Has everything but the newest part summarised. None when there is nothing that could be, or it would not help.
 pub(super) async fn summarise(
     model: &dyn Model,
+    summariser: Option<&dyn Model>,
     request: &Request,
     transcript: &Transcript,
     room: &Room,
 ) -> Option<Compaction> {
     let weigh = |message: &Arc<Message>| model.estimate(&Request::new("", vec![message.clone()]));
     let from = transcript.cut_for(room.kept(), weigh)?;
-    let told = ask(model, request, transcript, &from).await;
+    let mut told = None;
+    // Whoever is meant for it, then the session's own, which has the conversation in its cache.
+    for model in summariser.into_iter().chain([model]) {
+        told = ask(model, request, transcript, &from).await;
+        if told.is_some() {
+            break;
+        }
+    }
     let summary = told.unwrap_or_else(|| transcript.bare_summary(&from));
     let mut after = transcript.clone();
     after.summarise(&from, &summary);
