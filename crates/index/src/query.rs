@@ -8,6 +8,9 @@ use crate::tokens::{Token, hash, tokens};
 /// More of a query says nothing new.
 const MAX_TEXT: usize = 20_000;
 const MAX_TERMS: usize = 160;
+/// How much the place and the verb of a change count, against its other words.
+const SCOPE: f32 = 1.5;
+const VERB: f32 = 0.3;
 
 /// What kind of question it is; the weights depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -19,6 +22,8 @@ pub enum QueryKind {
     Question,
     /// One or two sentences.
     Sentence,
+    /// What is to be done, or was, as a commit or a task says it: "fix the parser", "printer: add colours".
+    Change,
     /// Several lines: an issue, a log, a stack trace.
     Long,
 }
@@ -57,7 +62,8 @@ impl Query {
         let words = text.split_whitespace().count();
         let long = lines.len() > 2 || words > 60;
         let (names, paths, frames) = mentions(&text);
-        let terms = terms(&lines, long);
+        let change = if long { Change::default() } else { Change::of(lines.first().copied().unwrap_or("")) };
+        let terms = terms(&lines, long, &change);
         let lower: Vec<String> = terms.iter().map(|term| term.text.clone()).collect();
         let speaks = |words: &[&str]| lower.iter().any(|term| words.contains(&term.as_str()));
         let kind = if long {
@@ -66,6 +72,8 @@ impl Query {
             QueryKind::Names
         } else if names.is_empty() && paths.is_empty() && is_question(&text) {
             QueryKind::Question
+        } else if change.is_one && words > 1 {
+            QueryKind::Change
         } else {
             QueryKind::Sentence
         };
@@ -123,7 +131,96 @@ fn without_comments(text: &str) -> String {
     if out.trim().is_empty() { text.to_owned() } else { out }
 }
 
-fn terms(lines: &[&str], long: bool) -> Vec<Term> {
+/// A first line as people write them about changes: `scope: verb the rest`, either of the first two or both.
+#[derive(Debug, Default)]
+struct Change {
+    is_one: bool,
+    /// Tokens of what comes before the colon, which names a place.
+    scope: Vec<Vec<u8>>,
+    /// Tokens of the verb, which says what is done and not where.
+    verb: Vec<Vec<u8>>,
+}
+
+impl Change {
+    fn of(line: &str) -> Self {
+        // `feat(router)!: …` is a kind of change and a place.
+        const KINDS: &[&str] =
+            &["fix", "feat", "chore", "refactor", "perf", "docs", "test", "build", "ci", "style", "revert"];
+        const VERBS: &[&str] = &[
+            "add",
+            "added",
+            "adding",
+            "allow",
+            "avoid",
+            "bump",
+            "change",
+            "correct",
+            "deprecate",
+            "disable",
+            "document",
+            "drop",
+            "enable",
+            "ensure",
+            "fix",
+            "fixed",
+            "fixing",
+            "handle",
+            "implement",
+            "improve",
+            "improved",
+            "introduce",
+            "make",
+            "migrate",
+            "move",
+            "optimize",
+            "prevent",
+            "reduce",
+            "refactor",
+            "refactored",
+            "relax",
+            "remove",
+            "removed",
+            "removing",
+            "rename",
+            "replace",
+            "restore",
+            "revert",
+            "simplify",
+            "stop",
+            "support",
+            "switch",
+            "update",
+            "updated",
+            "use",
+        ];
+        let collect = |text: &str| {
+            let mut list = Vec::new();
+            tokens(text, |_, token| list.push(token.to_vec()));
+            list
+        };
+        let before = line.split_once(": ").map(|(before, _)| before);
+        let before = before.filter(|before| before.len() < 40 && before.split_whitespace().count() <= 3);
+        let rest = before.map_or(line, |before| line[before.len() + 1..].trim_start());
+        let mut change = Self { is_one: before.is_some(), ..Self::default() };
+        if let Some(before) = before {
+            let (kind, place) = before.split_once('(').unwrap_or((before, ""));
+            if KINDS.contains(&kind.trim_end_matches('!').to_ascii_lowercase().as_str()) {
+                change.verb = collect(kind);
+                change.scope = collect(place);
+            } else {
+                change.scope = collect(before);
+            }
+        }
+        let first = rest.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        if VERBS.contains(&first.as_str()) {
+            change.is_one = true;
+            change.verb.extend(collect(&first));
+        }
+        change
+    }
+}
+
+fn terms(lines: &[&str], long: bool, change: &Change) -> Vec<Term> {
     let mut found: HashMap<Vec<u8>, (f32, usize, Token)> = HashMap::new();
     let mut order = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -140,6 +237,13 @@ fn terms(lines: &[&str], long: bool) -> Vec<Term> {
         .filter(|(token, _)| all_stop || !is_stop_word(token))
         .map(|(token, (count, order, _))| {
             let weight = if long { 1.0 + count.ln() } else { 1.0 + 0.5 * count.ln() };
+            let weight = if change.scope.contains(&token) {
+                weight * SCOPE
+            } else if change.verb.contains(&token) {
+                weight * VERB
+            } else {
+                weight
+            };
             (order, Term { hash: hash(&token), text: String::from_utf8_lossy(&token).into_owned(), weight })
         })
         .collect();
@@ -255,10 +359,25 @@ mod tests {
             ("how to read a file line by line", QueryKind::Question),
             ("Return the set of current file type definitions.", QueryKind::Sentence),
             ("a\nb\nc\nd", QueryKind::Long),
+            ("Fix unreachable code in the parser", QueryKind::Change),
+            ("printer: keep the line terminator", QueryKind::Change),
+            ("fix(etag): wrong hash of chunked responses", QueryKind::Change),
+            ("Fixes a node to its parent.", QueryKind::Sentence),
             ("", QueryKind::Sentence),
         ] {
             assert_eq!(Query::parse(text).kind, kind, "{text}");
         }
+    }
+
+    #[test]
+    fn of_a_change_the_place_counts_more_and_the_verb_less() {
+        let weights = |text| -> Vec<(String, f32)> {
+            Query::parse(text).terms.into_iter().map(|term| (term.text, term.weight)).collect()
+        };
+        let want = [("printer", SCOPE), ("add", VERB), ("colour", 1.0)];
+        assert_eq!(weights("printer: add colours"), want.map(|(text, weight)| (text.to_owned(), weight)));
+        let want = [("fix", VERB), ("etag", SCOPE), ("wrong", 1.0), ("hash", 1.0)];
+        assert_eq!(weights("fix(etag): wrong hash"), want.map(|(text, weight)| (text.to_owned(), weight)));
     }
 
     #[test]

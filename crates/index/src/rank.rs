@@ -20,6 +20,8 @@ pub struct Weights {
     /// For questions without names.
     pub question_dense: f32,
     pub question_file_share: f32,
+    /// For changes: people ask which files they touch.
+    pub change_file_share: f32,
     /// For issues.
     pub long_dense: f32,
     pub long_file_share: f32,
@@ -36,6 +38,8 @@ pub struct Weights {
     /// What the file itself is worth among its pieces, and loose code.
     pub whole_file: f32,
     pub loose: f32,
+    /// And the head of a type or an `impl` whose methods are pieces of their own.
+    pub head: f32,
     /// Similarities below this share of the best count nothing.
     pub clip: f32,
 }
@@ -44,11 +48,12 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             lexical: LexicalWeights::default(),
-            piece_dense: 0.7,
-            file_dense: 0.8,
+            piece_dense: 0.8,
+            file_dense: 0.5,
             file_share: 0.4,
             question_dense: 0.9,
             question_file_share: 0.3,
+            change_file_share: 0.65,
             long_dense: 0.3,
             long_file_share: 0.8,
             name: 0.3,
@@ -60,6 +65,7 @@ impl Default for Weights {
             again: 0.95,
             whole_file: 0.7,
             loose: 0.8,
+            head: 0.7,
             clip: 0.5,
         }
     }
@@ -135,6 +141,7 @@ pub(crate) fn rank(
             weights.question_file_share,
         ),
         QueryKind::Long => (weights.long_dense, weights.long_dense, weights.long_file_share),
+        QueryKind::Change => (weights.piece_dense, weights.file_dense, weights.change_file_share),
         _ => (weights.piece_dense, weights.file_dense, weights.file_share),
     };
     let of = |list: &Option<Vec<f32>>, at: usize| list.as_ref().map_or(0.0, |list| list[at]);
@@ -167,6 +174,7 @@ pub(crate) fn rank(
         let own = match (row.level, row.kind) {
             (Level::File, _) => weights.whole_file,
             (_, Kind::Loose) => weights.loose,
+            (_, Kind::Class | Kind::Type | Kind::Module) if has_members(view, chunk, shape) => weights.head,
             _ => 1.0,
         };
         let own = if !query.tests && is_test_symbol(row.name) { own * weights.test } else { own };
@@ -177,6 +185,14 @@ pub(crate) fn rank(
     }
     scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk.cmp(&b.chunk)));
     spread(shape, scored, weights.again)
+}
+
+/// Whether the piece after it is a part of it; parents come right before their first child.
+fn has_members(view: &dyn View, chunk: usize, shape: &Shape) -> bool {
+    chunk + 1 < shape.file.len()
+        && shape.file[chunk + 1] == shape.file[chunk]
+        && shape.searched[chunk + 1]
+        && view.chunk(chunk as u32 + 1).parent == Some(chunk as u32)
 }
 
 /// Tests that live beside the code: `mod tests`, `test_this`, `TestThat`.
