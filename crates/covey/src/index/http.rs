@@ -205,3 +205,6 @@ impl Embedder for HttpEmbedder {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;
