@@ -10,7 +10,6 @@ macro_rules! with_each_backend {
         mod landlock { $(#[tokio::test] async fn $name() { super::$name(guard::Backend::Landlock).await })* }
     };
 }
-use with_each_backend;
 
 mod hostile;
 mod ordinary;

@@ -6,7 +6,6 @@ use guard::{Backend, Sandbox, SandboxLauncher, SandboxNeeds, SandboxPolicy};
 use project::{Exit, Host, LocalHost, Program, Roots, Task};
 
 use super::stage::{PYTHON, Stage};
-use super::with_each_backend;
 
 with_each_backend! {
     the_project_is_writable

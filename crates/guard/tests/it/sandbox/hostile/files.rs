@@ -5,7 +5,6 @@ use std::os::unix::fs::symlink;
 use guard::{Backend, SandboxLevel, SandboxNeeds};
 
 use crate::sandbox::stage::{CANARY, Stage};
-use crate::sandbox::with_each_backend;
 
 with_each_backend! {
     secrets_are_not_read

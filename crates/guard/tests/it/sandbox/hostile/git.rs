@@ -3,7 +3,6 @@
 use guard::{Backend, Tampering};
 
 use crate::sandbox::stage::{Stage, git};
-use crate::sandbox::with_each_backend;
 
 with_each_backend! {
     hooks_cannot_be_planted

@@ -3,7 +3,6 @@
 use guard::Backend;
 
 use crate::sandbox::stage::{PYTHON, Stage};
-use crate::sandbox::with_each_backend;
 
 with_each_backend! {
     nothing_is_traced

@@ -9,7 +9,6 @@ use std::path::Path;
 use guard::{Backend, SandboxLevel, SandboxNeeds};
 
 use crate::sandbox::stage::{PYTHON, Stage};
-use crate::sandbox::with_each_backend;
 
 with_each_backend! {
     the_network_is_off

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use guard::{Backend, Limits, SandboxNeeds};
 
 use crate::sandbox::stage::{CANARY, PYTHON, Stage};
-use crate::sandbox::with_each_backend;
 
 with_each_backend! {
     nothing_outlives_the_command
