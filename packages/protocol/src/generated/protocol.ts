@@ -62,13 +62,13 @@ export type Chunk = { message: MessageId, text: string, };
  */
 export type Compaction = { stage: CompactionStage, 
 /**
- * What stands in for the events up to and including `upto`.
+ * What stands in for everything before `from`.
  */
 summary?: string, 
 /**
- * The last event that the summary stands in for.
+ * The first turn, or call, that is kept as it was.
  */
-upto?: number, 
+from?: string, 
 /**
  * Calls whose results are cut to their head and tail.
  */
@@ -455,7 +455,7 @@ export type Stop = "done" | "cancelled" | "denied" | "limit" | "error";
 /**
  * Why, where the outcome alone does not say what to do next.
  */
-export type StopCause = "refused" | "output_limit" | "max_steps" | "timeout" | "budget" | "unreachable" | "storage" | "interrupted";
+export type StopCause = "refused" | "output_limit" | "max_steps" | "timeout" | "budget" | "stalled" | "unreachable" | "storage" | "interrupted";
 
 export type SuggestedAction = { label: string, action: SuggestedStep, };
 
