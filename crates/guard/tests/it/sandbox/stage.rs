@@ -38,8 +38,7 @@ impl Stage {
         backend: Backend,
         change: impl FnOnce(&mut SandboxPolicy),
     ) -> Option<Self> {
-        // Not in `/tmp`, which children do not see.
-        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = place();
         let root = folder.path();
         for path in [
             "home/.ssh",
@@ -144,4 +143,13 @@ impl Stage {
 pub(in crate::sandbox) fn git(folder: &Path, arguments: &[&str]) {
     let status = std::process::Command::new("git").args(arguments).current_dir(folder).status().unwrap();
     assert!(status.success());
+}
+
+/// Where the stage is built: not in a folder for scratch, which children do not see, even when the checkout is in one.
+fn place() -> TempDir {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let is_scratch = ["/tmp", "/var/tmp", "/run"].iter().any(|scratch| target.starts_with(scratch));
+    let others = ["/srv", "/opt"].into_iter().map(PathBuf::from).chain(std::env::home_dir());
+    let mut places = Some(target).filter(|_| !is_scratch).into_iter().chain(others);
+    places.find_map(|place| TempDir::new_in(place).ok()).unwrap()
 }
