@@ -271,8 +271,10 @@ impl Inner {
         }
         let model = simple.unwrap_or(&self.model);
         let end = self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await;
-        // Lines that were only there to see what happens go with the turn.
-        tools::remove_instrumentation(&self.state, turn.services.host().as_ref()).await;
+        // Lines that were only there to see what happens go with the turn; a sub-agent shares them with its parent.
+        if !self.is_child {
+            tools::remove_instrumentation(&self.state, turn.services.host().as_ref()).await;
+        }
         let room = Room::of(model.info(), &self.limits);
         let ledger = ledger(model.as_ref(), &self.request(model.as_ref(), &transcript), &room);
         reporter.send(Update::Context(ledger)).await;
@@ -321,7 +323,7 @@ impl Inner {
         let mut calls_so_far = 0;
         let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
         for _ in 0..max_steps {
-            let request = self.make_room(model, turn, transcript, reporter, false).await;
+            let request = self.make_room(model, turn, transcript, reporter, &spent, false).await;
             if let Some(message) = over_budget(model, &turn.limits, &so_far(&spent), &request) {
                 let hint = "raise the limit, or send `go on`".to_owned();
                 reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
@@ -331,7 +333,7 @@ impl Inner {
             let mut answered = listen(model.stream(request.clone()), &mut names, reporter).await;
             if let Err(CallError::TooLong { .. }) = &answered {
                 // The estimate was wrong, or nobody knew the window: cut back, and ask once more.
-                request = self.make_room(model, turn, transcript, reporter, true).await;
+                request = self.make_room(model, turn, transcript, reporter, &spent, true).await;
                 answered = listen(model.stream(request.clone()), &mut names, reporter).await;
             }
             let (answer, answered_by) = match answered {
@@ -394,6 +396,7 @@ impl Inner {
         turn: &Turn,
         transcript: &mut Transcript,
         reporter: &Reporter,
+        spent: &std::sync::Mutex<Usage>,
         must: bool,
     ) -> Request {
         let room = Room::of(model.info(), &self.limits);
@@ -420,9 +423,18 @@ impl Inner {
         if model.estimate(&request) <= room.full && !must {
             return request;
         }
-        if let Some(compaction) =
-            compact::summarise(model, self.summariser.as_deref(), &request, transcript, &room).await
-        {
+        // A summary is a call too: one that does not fit the budget is not made, and the turn ends for the same reason.
+        if over_budget(model, &turn.limits, &so_far(spent), &request).is_some() {
+            return request;
+        }
+        let mut calls = Vec::new();
+        let summariser = self.summariser.as_deref();
+        let compaction = compact::summarise(model, summariser, &request, transcript, &room, &mut calls).await;
+        for report in calls {
+            *spent.lock().unwrap_or_else(PoisonError::into_inner) += report.usage;
+            reporter.send(Update::Usage(report)).await;
+        }
+        if let Some(compaction) = compaction {
             transcript.apply(&compaction);
             reporter.send(Update::Compaction(compaction)).await;
             request = self.request(model, transcript);
@@ -454,7 +466,12 @@ fn so_far(spent: &std::sync::Mutex<Usage>) -> Usage {
 }
 
 /// What a call cost: as the provider says, or a guess where it says nothing. A budget must hold either way.
-fn believable(model: &dyn Model, told: Usage, request: &Request, blocks: &[Block]) -> (Usage, bool) {
+pub(super) fn believable(
+    model: &dyn Model,
+    told: Usage,
+    request: &Request,
+    blocks: &[Block],
+) -> (Usage, bool) {
     if told.input > 0 || told.output > 0 {
         return (told, false);
     }

@@ -127,8 +127,7 @@ impl Pipeline {
             self.reporter.send(Update::FileWrite(wrote)).await;
         }
         let text = self.redactor.redact(&output.text).into_owned();
-        let text = bound(if output.is_foreign { as_data(call.name, &text) } else { text });
-        let mut text = text;
+        let mut text = bound(if output.is_foreign { as_data(call.name, &text) } else { text });
         for path in
             output.read.iter().map(|read| &read.path).chain(output.wrote.iter().map(|wrote| &wrote.path))
         {

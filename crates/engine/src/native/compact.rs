@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use models::{Answer, Message, Model, Request};
-use protocol::{CallId, Compaction, CompactionStage, Content};
+use protocol::{CallId, Compaction, CompactionStage, Content, UsageReport};
 
+use super::agent::believable;
 use super::limits::Room;
 use super::transcript::Transcript;
 
@@ -70,13 +71,14 @@ pub(super) async fn summarise(
     request: &Request,
     transcript: &Transcript,
     room: &Room,
+    spent: &mut Vec<UsageReport>,
 ) -> Option<Compaction> {
     let weigh = |message: &Arc<Message>| model.estimate(&Request::new("", vec![message.clone()]));
     let from = transcript.cut_for(room.kept(), weigh)?;
     let mut told = None;
     // Whoever is meant for it, then the session's own, which has the conversation in its cache.
     for model in summariser.into_iter().chain([model]) {
-        told = ask(model, request, transcript, &from).await;
+        told = ask(model, request, transcript, &from, spent).await;
         if told.is_some() {
             break;
         }
@@ -99,7 +101,13 @@ pub(super) async fn summarise(
 }
 
 /// The model's own summary; none when it does not give one.
-async fn ask(model: &dyn Model, request: &Request, transcript: &Transcript, from: &str) -> Option<String> {
+async fn ask(
+    model: &dyn Model,
+    request: &Request,
+    transcript: &Transcript,
+    from: &str,
+    spent: &mut Vec<UsageReport>,
+) -> Option<String> {
     let mut old = transcript.until(from);
     old.push_prompt(&[Content::text(ASK)], &|_| None, "");
     // The same beginning as every other request, so that the provider has most of it in its cache.
@@ -109,11 +117,16 @@ async fn ask(model: &dyn Model, request: &Request, transcript: &Transcript, from
         reasoning: None,
         ..request.clone()
     };
-    let mut events = model.stream(request);
+    let mut events = model.stream(request.clone());
     let mut answer = Answer::default();
     while let Some(event) = events.next().await {
         answer.apply(&event.ok()?);
     }
-    let text = Message::assistant(answer.into_blocks()).text();
+    let told = answer.usage;
+    let blocks = answer.into_blocks();
+    // It costs what any other call costs, and counts like one.
+    let (usage, estimated) = believable(model, told, &request, &blocks);
+    spent.push(UsageReport { model: Some(model.id().clone()), usage, estimated });
+    let text = Message::assistant(blocks).text();
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
 }

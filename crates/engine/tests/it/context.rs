@@ -66,6 +66,9 @@ async fn old_turns_are_summarised_and_the_task_survives() {
     assert_eq!(summary.stage, CompactionStage::Summarise);
     assert_eq!(summary.summary.as_deref(), Some("Goal: count the words."));
     assert!(summary.tokens_after < summary.tokens_before, "{summary:?}");
+    // The summary was a call like any other, and is counted: six prompts' worth of calls for five prompts.
+    let counted = events.iter().filter(|event| matches!(event.body, EventBody::Usage(_))).count();
+    assert_eq!(counted, 6);
     let sent = messages(&world.server, world.server.requests().len() - 1).await;
     assert!(sent.iter().any(|message| message.contains("Goal: count the words.")), "{sent:?}");
     assert!(!sent.iter().any(|message| message.contains("word0 word0")));
