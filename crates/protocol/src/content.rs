@@ -1,5 +1,6 @@
 //! What prompts, answers and tool results are made of.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -7,7 +8,7 @@ use ts_rs::TS;
 use crate::BlobId;
 
 /// One block of content.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     Text {
@@ -22,7 +23,7 @@ pub enum Content {
 }
 
 /// A picture, inline or in the session's blobs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, JsonSchema)]
 pub struct Image {
     /// Such as `image/png`.
     pub media_type: String,
@@ -34,7 +35,7 @@ pub struct Image {
 }
 
 /// A file or page that goes with a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, JsonSchema)]
 pub struct Resource {
     pub uri: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +51,7 @@ pub struct Resource {
 }
 
 /// Where the bytes of an image are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Inline, in base64.
@@ -60,7 +61,7 @@ pub enum Source {
 }
 
 /// Names bytes that are kept beside the event log, by what they are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, JsonSchema)]
 pub struct BlobRef {
     pub hash: BlobId,
     #[ts(type = "number")]

@@ -1,13 +1,14 @@
 //! What happened: the records of a session's log, and what every front end is sent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::{
-    AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, MessageId, Mode, ModelRef,
-    PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop, StopCause, SuggestedActions, Timestamp,
-    ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
+    AgentCommands, AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, HookRan,
+    MessageId, Mode, ModelRef, PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop, StopCause,
+    SuggestedActions, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
 };
 
 /// One numbered record. Its JSON is flat: `{"v":1,"seq":7,"ts":"…","turn":"t1","type":"agent_message",…}`.
@@ -101,10 +102,13 @@ events! {
     Model(ModelChanged) = "model",
     Agent(AgentChanged) = "agent",
     Title(TitleChanged) = "title",
+    Marks(Marks) = "marks",
     Context(ContextLedger) = "context",
     Compaction(Compaction) = "compaction",
     Pin(Pin) = "pin",
     SuggestedActions(SuggestedActions) = "suggested_actions",
+    Commands(AgentCommands) = "commands",
+    Hook(HookRan) = "hook",
     Notice(Notice) = "notice",
     Error(ErrorInfo) = "error",
     Repair(Repair) = "repair",
@@ -269,11 +273,31 @@ pub struct ModelChanged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct AgentChanged {
     pub agent: AgentId,
+    /// The model it was told to use; its own choice without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub model: Option<ModelRef>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct TitleChanged {
     pub title: String,
+}
+
+/// What lists do with a session, as of now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, JsonSchema)]
+#[serde(default)]
+pub struct Marks {
+    /// Kept on top.
+    pub pinned: bool,
+    /// Put away: shown only to whoever asks for it.
+    pub archived: bool,
+}
+
+impl Marks {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Something worth knowing that is not an error.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -12,7 +13,7 @@ use crate::Timestamp;
 macro_rules! id {
     ($(#[$docs:meta])* $name:ident) => {
         $(#[$docs])*
-        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS, JsonSchema)]
         #[serde(transparent)]
         #[ts(type = "string")]
         pub struct $name(Arc<str>);
@@ -92,10 +93,10 @@ impl ModelRef {
 /// A session's name and folder: `YYYYMMDD-HHMMSS-xxxxxxxx`, in UTC, ending in 8 hex digits.
 ///
 /// It becomes a path, so it can only be made from a time or from text that has exactly this form.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[ts(type = "string")]
-pub struct SessionId(Arc<str>);
+pub struct SessionId(#[schemars(regex(pattern = "^[0-9]{8}-[0-9]{6}-[0-9a-f]{8}$"))] Arc<str>);
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("`{0}` is not a session id (YYYYMMDD-HHMMSS-xxxxxxxx)")]

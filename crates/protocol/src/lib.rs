@@ -8,10 +8,12 @@
 //! reaches it (`client`).
 
 mod checkpoint;
+mod command;
 mod content;
 mod context;
 mod event;
 mod event_codec;
+mod hook;
 mod id;
 mod limits;
 mod mode;
@@ -29,14 +31,16 @@ mod usage;
 mod view;
 
 pub use checkpoint::{Checkpoint, CheckpointAction};
+pub use command::{AgentCommand, AgentCommands};
 pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
 pub use context::{Compaction, CompactionStage, ContextLedger, ContextPart, Pin};
 pub use event::{
-    AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, MessageEnd,
+    AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, Marks, MessageEnd,
     ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route, SessionEnd,
     SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem, VerbatimKind,
 };
 pub use event_codec::{DecodeError, EVENT_VERSION};
+pub use hook::{HookEvent, HookRan, HookWord};
 pub use id::{AgentId, BlobId, CallId, InvalidSessionId, MessageId, ModelRef, RequestId, SessionId, TurnId};
 pub use limits::Limits;
 pub use mode::Mode;
@@ -46,7 +50,11 @@ pub use permission::{
     PermissionRequest,
 };
 pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
-pub use read::{AgentSummary, ModelSummary, Reply, Request, SessionStatus, SessionSummary};
+pub use read::{
+    AgentSummary, CommandOrigin, CommandSummary, ExportFormat, FileChange, FileEffect, ListChange,
+    ModelSummary, Reply, Request, SearchHit, SearchHitKind, SessionStatus, SessionSummary, ToolSummary,
+    UsageRow,
+};
 pub use stop::{Stop, StopCause};
 pub use suggestion::{SuggestedAction, SuggestedActions, SuggestedStep};
 pub use time::Timestamp;
@@ -54,4 +62,4 @@ pub use tool::{Location, ToolCall, ToolCallUpdate, ToolContent, ToolKind, ToolSt
 pub use typescript::typescript;
 pub use update::Update;
 pub use usage::{Usage, UsageReport};
-pub use view::{Item, ItemBody, OpenTurn, SessionView};
+pub use view::{Item, ItemBody, OpenTurn, PromptKey, SessionView};

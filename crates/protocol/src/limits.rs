@@ -1,10 +1,11 @@
 //! What a turn may use up.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 /// Bounds on one turn. A child turn's are drawn from its parent's.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// Calls to the model.

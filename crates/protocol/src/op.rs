@@ -1,5 +1,6 @@
 //! What a front end asks to be done.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -67,9 +68,66 @@ pub enum Op {
         session: SessionId,
         model: ModelRef,
     },
+    /// From the next prompt on, another agent answers. It is told what happened so far.
+    SetAgent {
+        session: SessionId,
+        agent: AgentId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        model: Option<ModelRef>,
+    },
     Rename {
         session: SessionId,
         title: String,
+    },
+    /// What lists do with a session: keep it on top, put it away. What is absent stays as it is.
+    MarkSession {
+        session: SessionId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        pinned: Option<bool>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        archived: Option<bool>,
+    },
+    /// Stops what runs and removes the session for good.
+    DeleteSession {
+        session: SessionId,
+    },
+    /// Takes back what the session did to files.
+    Undo {
+        session: SessionId,
+        /// `turn` (the last one, if absent), `step`, `all`, or the id of a turn or a call: that one and what came after.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        what: Option<String>,
+        /// Only this file, relative to the project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        path: Option<String>,
+        /// Also what somebody changed since.
+        #[serde(default)]
+        force: bool,
+    },
+    /// Does again what was taken back last.
+    Redo {
+        session: SessionId,
+        #[serde(default)]
+        force: bool,
+    },
+    /// The next prompt sees the whole conversation again, as far as it fits.
+    Uncompact {
+        session: SessionId,
+    },
+    /// Keeps something in the window whatever is compacted.
+    Pin {
+        session: SessionId,
+        /// As in a mention, without the `@`: `src/a.rs`, `src/a.rs:10-40`; or `message:ID`.
+        item: String,
+    },
+    Unpin {
+        session: SessionId,
+        item: String,
     },
     /// Stops what runs, records the end and lets go of the session.
     EndSession {
@@ -79,7 +137,7 @@ pub enum Op {
 }
 
 /// What an accepted [`Op`] made or touched.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, JsonSchema)]
 pub struct Receipt {
     pub session: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]

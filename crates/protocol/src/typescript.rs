@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use crate::{EventBody, Op, Receipt, Reply, Request, SessionView};
+use crate::{EventBody, ListChange, Op, Receipt, Reply, Request, SessionView};
 
 /// The whole generated module, in a steady order.
 pub fn typescript() -> String {
@@ -13,6 +13,7 @@ pub fn typescript() -> String {
     collect::<Receipt>(&config, &mut declarations);
     collect::<Request>(&config, &mut declarations);
     collect::<Reply>(&config, &mut declarations);
+    collect::<ListChange>(&config, &mut declarations);
     collect::<SessionView>(&config, &mut declarations);
 
     let mut module = String::from(

@@ -1,9 +1,9 @@
 //! What an agent says while it works on a turn.
 
 use crate::{
-    Checkpoint, Chunk, Compaction, ContextLedger, ErrorInfo, FileRead, FileWrite, MessageEnd, Notice, Plan,
-    Retract, Retry, Route, Stop, StopCause, SuggestedActions, ToolCall, ToolCallUpdate, UsageReport,
-    Verbatim,
+    AgentCommands, Checkpoint, Chunk, Compaction, ContextLedger, ErrorInfo, FileRead, FileWrite, HookRan,
+    MessageEnd, Notice, Plan, Retract, Retry, Route, Stop, StopCause, SuggestedActions, ToolCall,
+    ToolCallUpdate, UsageReport, Verbatim,
 };
 
 /// One step of an agent's stream, in the words of the Agent Client Protocol. The session records each as an event.
@@ -20,6 +20,8 @@ pub enum Update {
     ToolCallUpdate(ToolCallUpdate),
     Plan(Plan),
     SuggestedActions(SuggestedActions),
+    /// The commands that it understands as prompts.
+    Commands(AgentCommands),
     Checkpoint(Checkpoint),
     Compaction(Compaction),
     Context(ContextLedger),
@@ -29,7 +31,11 @@ pub enum Update {
     Usage(UsageReport),
     Retry(Retry),
     Route(Route),
+    Hook(HookRan),
     Notice(Notice),
     Error(ErrorInfo),
-    Done { stop: Stop, cause: Option<StopCause> },
+    Done {
+        stop: Stop,
+        cause: Option<StopCause>,
+    },
 }

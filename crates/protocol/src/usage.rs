@@ -2,6 +2,7 @@
 
 use std::ops::{Add, AddAssign};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -11,7 +12,7 @@ use crate::ModelRef;
 ///
 /// `input` is the whole prompt; `cache_read` and `cache_write` are parts of it. `output` is all that the model
 /// produced; `reasoning` is a part of it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, TS, JsonSchema)]
 #[serde(default)]
 pub struct Usage {
     #[ts(type = "number")]

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    AgentId, CallId, Content, ContextLedger, ErrorInfo, Event, EventBody, ForkPoint, MessageId, Mode,
-    ModelRef, Notice, PermissionRequest, Pin, Plan, Retry, Route, SessionId, SessionStatus, Stop, StopCause,
-    SuggestedAction, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage,
+    AgentCommand, AgentId, CallId, Content, ContextLedger, ErrorInfo, Event, EventBody, ForkPoint, Marks,
+    MessageId, Mode, ModelRef, Notice, PermissionRequest, Pin, Plan, Retry, Route, SessionId, SessionStatus,
+    Stop, StopCause, SuggestedAction, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage,
 };
 
 mod fold;
@@ -34,6 +34,9 @@ pub struct SessionView {
     pub mode: Mode,
     /// Given by the person, or the first line of the first prompt.
     pub title: String,
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    #[ts(optional, as = "Option<Marks>")]
+    pub marks: Marks,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub forked_from: Option<ForkPoint>,
@@ -55,7 +58,13 @@ pub struct SessionView {
     /// What the agent offers to do next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<SuggestedAction>,
+    /// What the session's agent understands besides plain words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<AgentCommand>,
     pub usage: Usage,
+    /// The newest prompts that came with a key, so that one sent again is known for what it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<PromptKey>,
     /// The newest part of the conversation, in order.
     #[ts(as = "Vec<Item>")]
     pub items: VecDeque<Item>,
@@ -66,6 +75,13 @@ pub struct SessionView {
     #[serde(default)]
     #[ts(type = "number")]
     pub(crate) weight: u64,
+}
+
+/// The turn that a prompt started, by the key its front end chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct PromptKey {
+    pub key: String,
+    pub turn: TurnId,
 }
 
 /// A turn that is under way.
@@ -145,6 +161,7 @@ impl SessionView {
             model: start.model.clone(),
             mode: start.mode,
             title: start.title.clone().unwrap_or_default(),
+            marks: Marks::default(),
             forked_from: start.forked_from.clone(),
             status: SessionStatus::Idle,
             turns: 0,
@@ -154,7 +171,9 @@ impl SessionView {
             context: None,
             pins: Vec::new(),
             suggestions: Vec::new(),
+            commands: Vec::new(),
             usage: Usage::default(),
+            keys: Vec::new(),
             items: VecDeque::new(),
             first: event.seq + 1,
             weight: 0,

@@ -142,6 +142,7 @@ impl Conversation {
             EventBody::Route(route) => {
                 Body::Changed(format!("{} instead of {}: {}", route.to, route.from, route.reason))
             }
+            EventBody::Hook(ran) => Body::Changed(ran.describe()),
             EventBody::Compaction(compaction) => Body::Changed(compaction.describe()),
             EventBody::Repair(repair) => Body::Repaired { bytes: repair.bytes },
             EventBody::TurnEnd(end) => {
@@ -159,10 +160,12 @@ impl Conversation {
             | EventBody::Checkpoint(_)
             | EventBody::Context(_)
             | EventBody::Pin(_)
-            | EventBody::SuggestedActions(_) => {
+            | EventBody::SuggestedActions(_)
+            | EventBody::Commands(_) => {
                 return;
             }
-            EventBody::Usage(_) | EventBody::Title(_) | EventBody::SessionEnd(_) | EventBody::Other(_) => {
+            EventBody::Usage(_) | EventBody::Title(_) | EventBody::Marks(_) => return,
+            EventBody::SessionEnd(_) | EventBody::Other(_) => {
                 return;
             }
         };

@@ -56,5 +56,6 @@ pub fn summary(view: &SessionView) -> SessionSummary {
         turns: view.turns,
         usage: view.usage,
         status: view.status,
+        marks: view.marks,
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         EventBody::Retry(retry) => retry.reason.clone(),
         EventBody::Route(route) => route.reason.clone(),
         EventBody::Title(changed) => changed.title.clone(),
+        EventBody::Hook(ran) => ran.describe(),
         EventBody::Notice(notice) => notice.text.clone(),
         EventBody::Error(error) => error.message.clone(),
         EventBody::SessionEnd(end) => end.reason.clone(),
@@ -46,6 +47,8 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         EventBody::Verbatim(_)
         | EventBody::Context(_)
         | EventBody::Pin(_)
+        | EventBody::Commands(_)
+        | EventBody::Marks(_)
         | EventBody::Mode(_)
         | EventBody::Model(_)
         | EventBody::Agent(_)

@@ -10,10 +10,12 @@
 //! Nothing here knows `models` or `engine`: those use this crate in their tests, and a test double that shared code
 //! with what it tests would agree with its mistakes.
 
+mod acp_agent;
 mod model_server;
 mod oauth_server;
 mod tls_server;
 
+pub use acp_agent::FakeAcpAgent;
 pub use model_server::{
     Delivery, Fault, ModelServer, Part, Recorded, Reply, Script, ScriptError, ServerOptions, Split, Then,
     Tokens, WireFormat,

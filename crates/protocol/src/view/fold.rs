@@ -1,14 +1,16 @@
 //! One event more.
 
-use super::{Item, ItemBody, OpenTurn, SessionView};
+use super::{Item, ItemBody, OpenTurn, PromptKey, SessionView};
 use crate::{
-    Chunk, Event, EventBody, MessageId, Notice, NoticeLevel, SessionStatus, ToolCallUpdate, prompt_text,
+    Chunk, Event, EventBody, HookWord, MessageId, Notice, NoticeLevel, SessionStatus, ToolCallUpdate,
+    prompt_text,
 };
 
 /// The conversation is cut to this many things …
 const MAX_ITEMS: usize = 400;
 /// … and this much text, whichever comes first.
 const MAX_WEIGHT: u64 = 1 << 20;
+const MAX_KEYS: usize = 64;
 const MAX_TITLE: usize = 80;
 
 impl SessionView {
@@ -36,10 +38,17 @@ impl SessionView {
                 }
             }
             EventBody::SuggestedActions(suggested) => self.suggestions = suggested.actions.clone(),
+            EventBody::Commands(list) => self.commands = list.commands.clone(),
             EventBody::UserPrompt(prompt) => {
                 self.suggestions.clear();
                 if self.title.is_empty() {
                     self.title = title_from(&prompt_text(&prompt.content));
+                }
+                if let (Some(key), Some(turn)) = (&prompt.key, &event.turn) {
+                    if self.keys.len() >= MAX_KEYS {
+                        self.keys.remove(0);
+                    }
+                    self.keys.push(PromptKey { key: key.clone(), turn: turn.clone() });
                 }
                 self.push(event, ItemBody::Prompt { content: prompt.content.clone() });
             }
@@ -79,10 +88,22 @@ impl SessionView {
             }
             EventBody::Mode(changed) => self.mode = changed.mode,
             EventBody::Model(changed) => self.model = Some(changed.model.clone()),
-            EventBody::Agent(changed) => self.agent = changed.agent.clone(),
+            EventBody::Agent(changed) => {
+                self.agent = changed.agent.clone();
+                self.model = changed.model.clone();
+                self.commands.clear();
+            }
+            EventBody::Marks(marks) => self.marks = *marks,
             EventBody::Title(changed) => self.title = changed.title.clone(),
             EventBody::Retry(retry) => self.push(event, ItemBody::Retry(retry.clone())),
             EventBody::Route(route) => self.push(event, ItemBody::Route(route.clone())),
+            EventBody::Hook(ran) => {
+                // A failure is for the person to mend; the rest is good to know.
+                let failed =
+                    ran.says == Some(HookWord::Deny) || (ran.context.is_none() && !ran.changed_input);
+                let level = if failed { NoticeLevel::Warning } else { NoticeLevel::Info };
+                self.push(event, ItemBody::Notice(Notice { level, text: ran.describe() }));
+            }
             EventBody::Notice(notice) => self.push(event, ItemBody::Notice(notice.clone())),
             EventBody::Error(error) => self.push(event, ItemBody::Error(error.clone())),
             EventBody::TurnEnd(end) => {

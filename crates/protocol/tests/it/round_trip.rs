@@ -110,6 +110,9 @@ fn body() -> impl Strategy<Value = EventBody> {
             let action = SuggestedStep::RunTool { tool: "verify".to_owned(), input };
             EventBody::SuggestedActions(SuggestedActions { actions: vec![SuggestedAction { label, action }] })
         }),
+        (text(), text(), prop::option::of(text())).prop_map(|(name, description, hint)| {
+            EventBody::Commands(AgentCommands { commands: vec![AgentCommand { name, description, hint }] })
+        }),
         (text(), prop::option::of(content())).prop_map(|(pin, content)| EventBody::Pin(Pin { pin, content })),
         (usage(), prop::option::of(text())).prop_map(|(usage, model)| EventBody::Usage(UsageReport {
             model: model.map(Into::into),

@@ -190,7 +190,7 @@ fn markup_in_any_field_of_a_page_is_only_text() {
                     EventBody::Error(ErrorInfo { message: evil.to_owned(), hint: Some(evil.to_owned()) }),
                 ),
                 (None, EventBody::Model(ModelChanged { model: evil.into() })),
-                (None, EventBody::Agent(AgentChanged { agent: evil.into() })),
+                (None, EventBody::Agent(AgentChanged { agent: evil.into(), model: None })),
                 notice(evil),
                 turn_end("t1"),
             ],

@@ -219,7 +219,7 @@ fn bodies(blob: BlobRef) -> Vec<Body> {
         t1(EventBody::TurnEnd(end(Some(StopCause::OutputLimit)))),
         (None, EventBody::Mode(ModeChanged { mode: Mode::Edit })),
         (None, EventBody::Model(ModelChanged { model: "anthropic/claude-sonnet".into() })),
-        (None, EventBody::Agent(AgentChanged { agent: "claude".into() })),
+        (None, EventBody::Agent(AgentChanged { agent: "claude".into(), model: None })),
         (None, EventBody::Title(TitleChanged { title: "Coupon applied twice".to_owned() })),
         notice("switched to `claude`"),
         (

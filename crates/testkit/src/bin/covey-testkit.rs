@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use testkit::{Delivery, ModelServer, Reply, Script, ServerOptions, Then};
+use testkit::{Delivery, FakeAcpAgent, ModelServer, Reply, Script, ServerOptions, Then};
 use tokio::sync::mpsc;
 
 const USAGE: &str = "\
 usage: covey-testkit model-server [options]
+       covey-testkit acp-agent [--banner] [--load] [--resume] [--locked] [--mute] [--modes] [--state DIR] [--die]
 
 A model provider on 127.0.0.1 that speaks OpenAI Chat, OpenAI Responses, Anthropic Messages and Gemini.
 Without a script it obeys the prompt: [[tool:NAME {\"json\":1}]] [[think]] [[slow]] [[error:529]] [[repeat:N]] [[say:TEXT]]
@@ -31,7 +32,34 @@ struct Arguments {
     json: bool,
 }
 
+/// `covey-testkit acp-agent`: an agent for tests, which obeys its prompt.
+fn acp_agent(words: impl Iterator<Item = String>) -> ExitCode {
+    let mut agent = FakeAcpAgent::default();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--banner" => agent.banner = true,
+            "--load" => agent.load = true,
+            "--resume" => agent.resume = true,
+            "--locked" => agent.locked = true,
+            "--mute" => agent.mute = true,
+            "--modes" => agent.modes = true,
+            "--state" => agent.state = words.next().map(Into::into),
+            "--die" => return fail("this agent dies at once", 7),
+            // Whatever a real agent might be given besides.
+            _ => {}
+        }
+    }
+    match agent.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error.to_string(), 1),
+    }
+}
+
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("acp-agent") {
+        return acp_agent(std::env::args().skip(2));
+    }
     let arguments = match parse(std::env::args().skip(1)) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {

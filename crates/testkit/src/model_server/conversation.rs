@@ -112,7 +112,9 @@ impl Conversation {
             _ => &[],
         };
         let exact = self.tools.iter().find(|tool| *tool == name);
-        let likely = || words.iter().find_map(|word| self.tools.iter().find(|tool| tool.contains(word)));
+        let likely = || {
+            words.iter().find_map(|word| self.tools.iter().find(|tool| tool.to_lowercase().contains(word)))
+        };
         exact.or_else(likely).map(String::as_str)
     }
 }

@@ -3,7 +3,26 @@
 /** A session's record: the envelope and, beside it, the fields of its type. */
 export type Event = { v: number, seq: number, ts: Timestamp, turn?: TurnId } & EventBody;
 
-export type AgentChanged = { agent: AgentId, };
+export type AgentChanged = { agent: AgentId, 
+/**
+ * The model it was told to use; its own choice without.
+ */
+model?: ModelRef, };
+
+export type AgentCommand = { 
+/**
+ * Without the slash.
+ */
+name: string, description: string, 
+/**
+ * What to write after it.
+ */
+hint?: string, };
+
+/**
+ * All that the session's agent offers now; each list replaces the one before.
+ */
+export type AgentCommands = { commands: Array<AgentCommand>, };
 
 /**
  * An agent as a person names it: `native`, `claude`, `codex`, …
@@ -56,6 +75,20 @@ export type CheckpointAction = "taken" | "undone" | "redone";
  * A piece of a message: it appends to what the named message has so far. Raw Markdown.
  */
 export type Chunk = { message: MessageId, text: string, };
+
+/**
+ * Who added it.
+ */
+export type CommandOrigin = "covey" | "person" | "project" | "skill" | "agent" | "server";
+
+/**
+ * A command that is sent as a prompt: `/name arguments`.
+ */
+export type CommandSummary = { name: string, description: string, 
+/**
+ * What to write after it.
+ */
+hint?: string, origin: CommandOrigin, };
 
 /**
  * The window was about to overflow and something was left out of what models are sent. The log keeps all of it.
@@ -129,7 +162,35 @@ hint?: string, };
 /**
  * What an event says, by type.
  */
-export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "marks" } & Marks | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "commands" } & AgentCommands | { "type": "hook" } & HookRan | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+
+/**
+ * What a document is written as.
+ */
+export type ExportFormat = "markdown" | "html" | "json";
+
+/**
+ * What would happen to one file.
+ */
+export type FileChange = { 
+/**
+ * Relative to the project.
+ */
+path: string, does: FileEffect, 
+/**
+ * Why it is not done without force.
+ */
+conflict?: string, 
+/**
+ * What it says now; absent for what is not there, is no text or is too long to show.
+ */
+now?: string, 
+/**
+ * What it would say.
+ */
+then?: string, };
+
+export type FileEffect = "create" | "restore" | "delete";
 
 export type FileRead = { path: string, bytes: number, call?: CallId, };
 
@@ -143,6 +204,38 @@ blob?: BlobRef, };
  * Where a fork left its parent: it has the parent's events up to and including `seq`.
  */
 export type ForkPoint = { session: SessionId, seq: number, };
+
+/**
+ * A moment at which hooks run.
+ */
+export type HookEvent = "session_start" | "prompt" | "pre_tool" | "post_tool" | "tool_failed" | "permission" | "edit" | "turn_end" | "subagent_start" | "subagent_end" | "compact" | "config_change" | "notification" | "stop";
+
+/**
+ * A hook had something to say, or failed.
+ */
+export type HookRan = { 
+/**
+ * Where it is written down.
+ */
+hook: string, on: HookEvent, 
+/**
+ * `allow`, `ask`, `deny`; absent when it decided nothing.
+ */
+says?: HookWord, 
+/**
+ * Why, or what went wrong.
+ */
+reason?: string, 
+/**
+ * What it told the model.
+ */
+context?: string, 
+/**
+ * It changed what the tool was given.
+ */
+changed_input: boolean, };
+
+export type HookWord = "allow" | "ask" | "deny";
 
 /**
  * A picture, inline or in the session's blobs.
@@ -180,9 +273,27 @@ max_steps?: number, timeout_ms?: number,
 max_tokens?: number, max_cost_usd?: number, };
 
 /**
+ * News of the list of sessions. The first that anybody hears is `All`; it comes again when news were missed.
+ */
+export type ListChange = { "type": "all", "value": Array<SessionSummary> } | { "type": "put", "value": SessionSummary } | { "type": "gone", "value": SessionId };
+
+/**
  * A place in a file that a call looks at or changes.
  */
 export type Location = { path: string, line?: number, };
+
+/**
+ * What lists do with a session, as of now.
+ */
+export type Marks = { 
+/**
+ * Kept on top.
+ */
+pinned: boolean, 
+/**
+ * Put away: shown only to whoever asks for it.
+ */
+archived: boolean, };
 
 export type MessageEnd = { message: MessageId, };
 
@@ -237,7 +348,23 @@ attended: boolean, } | { "type": "cancel_turn", session: SessionId,
 /**
  * All running turns, if absent.
  */
-turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "end_session", session: SessionId, reason: string, };
+turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "set_agent", session: SessionId, agent: AgentId, model?: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "mark_session", session: SessionId, pinned?: boolean, archived?: boolean, } | { "type": "delete_session", session: SessionId, } | { "type": "undo", session: SessionId, 
+/**
+ * `turn` (the last one, if absent), `step`, `all`, or the id of a turn or a call: that one and what came after.
+ */
+what?: string, 
+/**
+ * Only this file, relative to the project.
+ */
+path?: string, 
+/**
+ * Also what somebody changed since.
+ */
+force: boolean, } | { "type": "redo", session: SessionId, force: boolean, } | { "type": "uncompact", session: SessionId, } | { "type": "pin", session: SessionId, 
+/**
+ * As in a mention, without the `@`: `src/a.rs`, `src/a.rs:10-40`; or `message:ID`.
+ */
+item: string, } | { "type": "unpin", session: SessionId, item: string, } | { "type": "end_session", session: SessionId, reason: string, };
 
 /**
  * A turn that is under way.
@@ -298,6 +425,11 @@ export type PlanPriority = "high" | "medium" | "low";
 export type PlanStatus = "pending" | "in_progress" | "completed";
 
 /**
+ * The turn that a prompt started, by the key its front end chose.
+ */
+export type PromptKey = { key: string, turn: TurnId, };
+
+/**
  * What an accepted [`Op`] made or touched.
  */
 export type Receipt = { session: SessionId, turn?: TurnId, };
@@ -322,7 +454,7 @@ kept_in?: string, };
 /**
  * The answer to the [`Request`] of the same name.
  */
-export type Reply = { "type": "sessions", "value": Array<SessionSummary> } | { "type": "session", "value": SessionView } | { "type": "models", "value": Array<ModelSummary> } | { "type": "agents", "value": Array<AgentSummary> } | { "type": "paths", "value": Array<string> };
+export type Reply = { "type": "sessions", "value": Array<SessionSummary> } | { "type": "session", "value": SessionView } | { "type": "models", "value": Array<ModelSummary> } | { "type": "agents", "value": Array<AgentSummary> } | { "type": "tools", "value": Array<ToolSummary> } | { "type": "hits", "value": Array<SearchHit> } | { "type": "events", "value": Array<Event> } | { "type": "export", "value": string } | { "type": "blob", "value": string } | { "type": "usage", "value": Array<UsageRow> } | { "type": "changes", "value": Array<FileChange> } | { "type": "commands", "value": Array<CommandSummary> } | { "type": "paths", "value": Array<string> };
 
 /**
  * A question that changes nothing.
@@ -331,7 +463,15 @@ export type Request = { "type": "sessions",
 /**
  * Only those that were made in this folder.
  */
-cwd?: string, limit: number, } | { "type": "session", session: SessionId, } | { "type": "models" } | { "type": "agents" } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, };
+cwd?: string, limit: number, } | { "type": "session", session: SessionId, } | { "type": "models" } | { "type": "agents" } | { "type": "tools" } | { "type": "search_sessions", query: string, limit: number, } | { "type": "events_after", session: SessionId, after: number, limit: number, } | { "type": "events_before", session: SessionId, before: number, limit: number, } | { "type": "export", session: SessionId, format: ExportFormat, } | { "type": "blob", session: SessionId, blob: BlobRef, } | { "type": "usage", 
+/**
+ * How far back.
+ */
+days: number, } | { "type": "changes", session: SessionId, what?: string, path?: string, 
+/**
+ * What `Op::Redo` would do.
+ */
+redo: boolean, } | { "type": "commands", session: SessionId, } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, };
 
 /**
  * A question put to the person. Unique within its session.
@@ -361,6 +501,21 @@ export type Retry = { attempt: number, wait_ms: number, reason: string, };
  * Another model answers from here on than the one that was asked, because that one failed or can not.
  */
 export type Route = { from: ModelRef, to: ModelRef, reason: string, };
+
+/**
+ * Where in a session the words are.
+ */
+export type SearchHit = { session: SessionId, title: string, 
+/**
+ * The event where it begins.
+ */
+seq: number, ts: Timestamp, kind: SearchHitKind, 
+/**
+ * A part of it, in pieces; every second piece is what fits, beginning with the second.
+ */
+snippet: Array<string>, };
+
+export type SearchHitKind = "prompt" | "answer" | "tool_call";
 
 export type SessionEnd = { reason: string, };
 
@@ -396,7 +551,7 @@ export type SessionSummary = { session: SessionId, title: string, cwd: string, a
 /**
  * The last event's number.
  */
-seq: number, turns: number, usage: Usage, status: SessionStatus, };
+seq: number, turns: number, usage: Usage, status: SessionStatus, marks?: Marks, };
 
 /**
  * A session as of event number `seq`.
@@ -409,7 +564,7 @@ seq: number, created: Timestamp, updated: Timestamp, cwd: string, agent: AgentId
 /**
  * Given by the person, or the first line of the first prompt.
  */
-title: string, forked_from?: ForkPoint, status: SessionStatus, 
+title: string, marks?: Marks, forked_from?: ForkPoint, status: SessionStatus, 
 /**
  * Turns begun so far, child turns included.
  */
@@ -433,7 +588,15 @@ pins?: Array<Pin>,
 /**
  * What the agent offers to do next.
  */
-suggestions?: Array<SuggestedAction>, usage: Usage, 
+suggestions?: Array<SuggestedAction>, 
+/**
+ * What the session's agent understands besides plain words.
+ */
+commands?: Array<AgentCommand>, usage: Usage, 
+/**
+ * The newest prompts that came with a key, so that one sent again is known for what it is.
+ */
+keys?: Array<PromptKey>, 
 /**
  * The newest part of the conversation, in order.
  */
@@ -516,6 +679,16 @@ export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute
 
 export type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
 
+export type ToolSummary = { name: string, group: string, description: string, 
+/**
+ * Whether models are offered it.
+ */
+offered: boolean, 
+/**
+ * What a rule says without looking at the arguments, if one does: allow, ask or deny.
+ */
+rule?: string, };
+
 export type TurnEnd = { stop: Stop, cause?: StopCause, 
 /**
  * Of this turn and the turns it started.
@@ -561,6 +734,15 @@ estimated?: boolean, input: number, output: number, cache_read: number, cache_wr
  * Absent when the price of a model that was used is not known.
  */
 cost_usd?: number, };
+
+/**
+ * What was spent on one day, through one agent, on one model.
+ */
+export type UsageRow = { 
+/**
+ * `YYYY-MM-DD`, in UTC.
+ */
+day: string, agent: AgentId, model?: ModelRef, calls: number, usage: Usage, };
 
 export type UserPrompt = { content: Array<Content>, 
 /**
