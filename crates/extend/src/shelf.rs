@@ -36,9 +36,13 @@ impl<T> Default for Shelved<T> {
 impl Shelf<'_> {
     /// The Markdown files of a kind: the person's, then those of the project's folders.
     pub(crate) fn files(&self, kind: &str, project: &[&str]) -> Vec<PathBuf> {
+        self.files_ending(kind, project, "md")
+    }
+
+    pub(crate) fn files_ending(&self, kind: &str, project: &[&str], ending: &str) -> Vec<PathBuf> {
         let person = self.person.iter().map(|folder| folder.join(kind));
         let folders = person.chain(project.iter().map(|folder| self.root.join(folder)));
-        folders.flat_map(|folder| markdown(&folder)).collect()
+        folders.flat_map(|folder| files_in(&folder, ending)).collect()
     }
 
     /// A file's text, if it may be used. `None` and noted in `held` if it waits; `None` if it is not there.
@@ -48,23 +52,32 @@ impl Shelf<'_> {
             return None;
         }
         let bytes = fs::read(path).ok()?;
-        let is_own = self.person.as_ref().is_some_and(|folder| path.starts_with(folder));
-        if !is_own && !(self.accepts)(path, &bytes) {
+        if !self.is_own(path) && !(self.accepts)(path, &bytes) {
             shelved.held.push(path.to_owned());
             return None;
         }
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
+
+    /// Whether a file is the person's own.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        self.person.as_ref().is_some_and(|folder| path.starts_with(folder))
+    }
+
+    /// Whether a file of the project is as it was when the person accepted it.
+    pub(crate) fn accepted(&self, path: &Path) -> bool {
+        fs::read(path).is_ok_and(|bytes| (self.accepts)(path, &bytes))
+    }
 }
 
-/// The Markdown files of a folder, by name.
-fn markdown(folder: &Path) -> Vec<PathBuf> {
+/// The files of a folder that end so, by name.
+fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .take(MAX_ENTRIES)
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
         .collect();
     files.sort();
     files

@@ -77,8 +77,30 @@ impl Guard {
 
     /// May this happen? The answer goes into the audit log. If it can not be written there, nothing may happen.
     pub fn decide(&self, request: &Request<'_>) -> Verdict {
+        self.decide_with(request, None)
+    }
+
+    /// As [`decide`](Self::decide), after a hook spoke.
+    pub fn decide_with(&self, request: &Request<'_>, hook: Option<&HookSays>) -> Verdict {
         let mut verdict = self.judge(request);
-        if let Err(problem) = self.record(request, &verdict, verdict.decision, "guard") {
+        let before = verdict.decision;
+        if let Some(hook) = hook {
+            let mut folded = match hook {
+                // It answers what would have been a question, also when nobody is there to be asked.
+                HookSays::Allow => fold_hook(self.judge(&Request { attended: true, ..*request }), hook),
+                _ => fold_hook(verdict.clone(), hook),
+            };
+            // A question that nobody can answer is a no, whoever wants it asked.
+            if folded.decision == Ruling::Ask && !request.attended {
+                folded.decision = Ruling::Deny;
+            }
+            // An allow that skipped no question changes nothing, not even the words.
+            if *hook != HookSays::Allow || folded.decision == Ruling::Allow {
+                verdict = folded;
+            }
+        }
+        let by = if verdict.decision == before { "guard" } else { "hook" };
+        if let Err(problem) = self.record(request, &verdict, verdict.decision, by) {
             verdict.decision = Ruling::Deny;
             verdict.checkpoint = false;
             verdict.because.insert(0, problem);

@@ -116,7 +116,7 @@ impl Sandbox {
     pub fn enclose(&self, mut command: Command, needs: &SandboxNeeds) -> Result<Enclosed, SandboxError> {
         let limits = needs.limits.unwrap_or(self.policy.limits);
         self.withhold_secrets(&mut command, needs);
-        if self.policy.level == SandboxLevel::Off {
+        if self.policy.level == SandboxLevel::Off && !needs.read_only {
             return Ok(Enclosed {
                 command,
                 limits,
@@ -180,7 +180,7 @@ impl Sandbox {
     /// Folders that may be written, without links. Those that are not there cannot be.
     fn writable(&self, needs: &SandboxNeeds, protected: &[Protected]) -> Result<Vec<PathBuf>, SandboxError> {
         let mut places: Vec<PathBuf> = Vec::new();
-        if self.policy.level != SandboxLevel::ReadOnly {
+        if self.policy.level != SandboxLevel::ReadOnly && !needs.read_only {
             places.extend(self.roots()?);
             places.extend(protected.iter().flat_map(|one| one.outside.iter().cloned()));
             places.extend(self.policy.writable.iter().filter_map(|path| path.canonicalize().ok()));

@@ -94,7 +94,18 @@ impl TrustStore {
     pub fn accepts_file(&self, file: &Path, content: &[u8]) -> bool {
         let Ok(relative) = file.strip_prefix(&self.root) else { return false };
         let hash = items::hash(content);
-        self.lock.items.get(&*relative.to_string_lossy()).is_some_and(|accepted| accepted.hash == hash)
+        if let Some(accepted) = self.lock.items.get(&*relative.to_string_lossy()) {
+            return accepted.hash == hash;
+        }
+        // What lies in a folder that was accepted as one thing counts while all of that folder is as it was.
+        let folders = relative.ancestors().skip(1);
+        let whole = folders.filter_map(|folder| {
+            let accepted = self.lock.items.get(&*folder.to_string_lossy())?;
+            Some((folder, accepted)).filter(|(_, accepted)| accepted.kind == ItemKind::Skill)
+        });
+        whole.into_iter().any(|(folder, accepted)| {
+            items::hash(&items::whole(&self.root, &self.root.join(folder))) == accepted.hash
+        })
     }
 
     /// What is new about an item since it was accepted; all of it if it never was.

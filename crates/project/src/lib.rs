@@ -21,6 +21,7 @@ mod complete;
 mod host;
 
 mod config;
+mod named;
 mod nearest;
 
 mod process;
@@ -37,6 +38,7 @@ pub use host::{
     ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Grants, Host, HostError, Launcher, Listing,
     LocalHost, MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
 };
+pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};
-pub use process::{Child, Command, Output, SpawnError, command};
+pub use process::{Child, Command, Output, SpawnError, command, run_in_foreground};
 pub use root::{Project, ProjectError};

@@ -3,9 +3,11 @@
 mod before_exec;
 mod child;
 mod command;
+mod foreground;
 #[cfg(test)]
 mod tests;
 mod watcher;
 
 pub use child::{Child, Output};
 pub use command::{Command, SpawnError, command};
+pub use foreground::run_in_foreground;

@@ -34,6 +34,24 @@ impl SandboxLauncher {
                 .or_insert_with_key(|roots| Arc::new(self.pattern.with_roots(roots.clone()))),
         )
     }
+
+    /// Starts a program that needs more or less than the commands of a host do: another agent, a server.
+    pub fn launch_with(
+        &self,
+        command: Command,
+        roots: Vec<PathBuf>,
+        needs: &SandboxNeeds,
+    ) -> Result<Child, HostError> {
+        self.start(&self.sandbox(roots), command, needs)
+    }
+
+    fn start(&self, sandbox: &Sandbox, command: Command, needs: &SandboxNeeds) -> Result<Child, HostError> {
+        let mut enclosed = sandbox.enclose(command, needs).map_err(|error| not_started(&error))?;
+        let mut child = enclosed.spawn().map_err(|error| HostError::NotStarted(error.to_string()))?;
+        let tell = Arc::clone(&self.tell);
+        child.when_ended(move || enclosed.after().iter().for_each(|reverted| tell(reverted)));
+        Ok(child)
+    }
 }
 
 impl Launcher for SandboxLauncher {
@@ -50,11 +68,7 @@ impl Launcher for SandboxLauncher {
             writable: grants.writes.clone(),
             ..SandboxNeeds::none()
         };
-        let mut enclosed = sandbox.enclose(command, &needs).map_err(|error| not_started(&error))?;
-        let mut child = enclosed.spawn().map_err(|error| HostError::NotStarted(error.to_string()))?;
-        let tell = Arc::clone(&self.tell);
-        child.when_ended(move || enclosed.after().iter().for_each(|reverted| tell(reverted)));
-        Ok(child)
+        self.start(&sandbox, command, &needs)
     }
 }
 

@@ -52,6 +52,8 @@ impl SandboxPolicy {
 pub struct SandboxNeeds {
     /// The network, also where the level has none.
     pub network: bool,
+    /// The project can only be looked at, whatever the level says. Holds without a sandbox too: then one is made.
+    pub read_only: bool,
     /// Places to read although they are hidden.
     pub readable: Vec<PathBuf>,
     /// Places to write.
@@ -72,7 +74,12 @@ impl SandboxNeeds {
     /// limit in time, for it lives as long as the session.
     pub fn foreign_agent(state: Vec<PathBuf>, variables: Vec<String>) -> Self {
         let limits = Limits { time: None, ..Limits::default() };
-        Self { network: true, writable: state, variables, readable: Vec::new(), limits: Some(limits) }
+        Self { network: true, writable: state, variables, limits: Some(limits), ..Self::default() }
+    }
+
+    /// The same, but what belongs to the project can only be looked at.
+    pub fn reading_only(self) -> Self {
+        Self { read_only: true, ..self }
     }
 }
 

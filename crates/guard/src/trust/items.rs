@@ -80,6 +80,14 @@ const FOLDERS: [(ItemKind, &str); 9] = [
     (ItemKind::Rules, ".covey/rules"),
 ];
 
+/// Rules that count where they lie.
+const RULES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// Folders that are large and made by tools.
+const PASSED_BY: [&str; 7] = ["node_modules", "target", "dist", "build", "vendor", "venv", "__pycache__"];
+const MAX_FOLDERS: usize = 5_000;
+const MAX_DEPTH: usize = 8;
+const MAX_IMPORTS: usize = 20;
+
 const FILES: [(ItemKind, &str); 6] = [
     (ItemKind::Config, ".covey/config.toml"),
     (ItemKind::Config, ".covey/config.local.toml"),
@@ -108,9 +116,75 @@ pub(super) fn find(root: &Path) -> Vec<Item> {
             }
         }
     }
+    found.extend(rules_below(root));
+    imports(root, &mut found);
+    found.extend(scripts(root, &found));
     found.extend(servers(root));
     found.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
     found
+}
+
+/// Rules files in folders below the root: they count for whoever works there.
+fn rules_below(root: &Path) -> Vec<Item> {
+    let mut found = Vec::new();
+    let mut ahead = vec![(root.to_owned(), 0)];
+    let mut looked_at = 0;
+    while let Some((folder, depth)) = ahead.pop() {
+        looked_at += 1;
+        if looked_at > MAX_FOLDERS || found.len() >= MAX_FILES {
+            break;
+        }
+        for path in entries(&folder) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_folder = path.is_dir() && !path.is_symlink();
+            if is_folder && depth < MAX_DEPTH && !name.starts_with('.') && !PASSED_BY.contains(&&*name) {
+                ahead.push((path, depth + 1));
+            } else if depth > 0 && RULES.contains(&&*name) {
+                let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+                found.extend(read(root, &path).map(|content| Item::new(ItemKind::Rules, name, content)));
+            }
+        }
+    }
+    found
+}
+
+/// What rules files take in: a line `@docs/style.md` stands for that file.
+fn imports(root: &Path, found: &mut Vec<Item>) {
+    let mut at = 0;
+    while let Some(item) = found.get(at) {
+        at += 1;
+        if item.kind != ItemKind::Rules || found.len() > MAX_FILES * 2 {
+            continue;
+        }
+        let file = root.join(&item.name);
+        let folder = file.parent().unwrap_or(root).to_owned();
+        let text = item.text();
+        let names = text.lines().filter_map(|line| line.trim().strip_prefix('@'));
+        for name in names.filter(|name| !name.contains(char::is_whitespace)).take(MAX_IMPORTS) {
+            let Ok(real) = folder.join(name).canonicalize() else { continue };
+            let Ok(below) = real.strip_prefix(root) else { continue };
+            let name = below.to_string_lossy().into_owned();
+            if found.iter().any(|item| item.name == name) {
+                continue;
+            }
+            found.extend(read(root, &real).map(|content| Item::new(ItemKind::Rules, name, content)));
+        }
+    }
+}
+
+/// Files elsewhere in the project that hooks run: with them a hook changes though its own file does not.
+fn scripts(root: &Path, found: &[Item]) -> Vec<Item> {
+    let mut scripts: Vec<Item> = Vec::new();
+    for hook in found.iter().filter(|item| item.kind == ItemKind::Hook) {
+        for file in project::named_files(root, &hook.text()) {
+            let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
+            let known = found.iter().chain(&scripts).any(|item| item.name == name);
+            if let Some(content) = read(root, &file).filter(|_| !known) {
+                scripts.push(Item::new(ItemKind::Hook, name, content));
+            }
+        }
+    }
+    scripts
 }
 
 /// Each server of `.mcp.json` by itself, so that a new one does not take the others with it.
@@ -172,7 +246,7 @@ fn files_below(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn whole(root: &Path, folder: &Path) -> Vec<u8> {
+pub(super) fn whole(root: &Path, folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for file in files_below(folder) {
         let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy();

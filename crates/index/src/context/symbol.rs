@@ -11,6 +11,8 @@ use crate::tokens::{Token, hash, tokens};
 pub struct Place {
     pub file: String,
     pub line: u32,
+    /// Where a definition ends; the line itself for anything else.
+    pub end_line: u32,
     /// For a definition its signature, else the line itself.
     pub text: String,
     /// For a definition its full name, else the symbol that the line is in.
@@ -51,6 +53,7 @@ impl Searcher {
                     report.definitions.push(Place {
                         file: row.path.to_owned(),
                         line: symbol.start_line,
+                        end_line: symbol.end_line,
                         text: symbol.signature.to_owned(),
                         symbol: Some(symbol.name.to_owned()),
                     });
@@ -58,7 +61,13 @@ impl Searcher {
             }
             for (line, kind, defined) in row.definitions().filter(|(_, _, defined)| *defined == short) {
                 let (text, symbol) = (format!("{} {defined}", kind.word()), Some(defined.to_owned()));
-                report.definitions.push(Place { file: row.path.to_owned(), line, text, symbol });
+                report.definitions.push(Place {
+                    file: row.path.to_owned(),
+                    line,
+                    end_line: line,
+                    text,
+                    symbol,
+                });
                 lines.insert((row.path.to_owned(), line));
             }
         }
@@ -118,7 +127,7 @@ impl Searcher {
                 if has_word(line, name) && !defines && !out.iter().any(known) && out.len() < limit {
                     let symbol = (!row.name.is_empty()).then(|| row.name.to_owned());
                     let text = crate::language::prefix(line.trim(), 200).to_owned();
-                    out.push(Place { file: path.to_owned(), line: number, text, symbol });
+                    out.push(Place { file: path.to_owned(), line: number, end_line: number, text, symbol });
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::{Grants, HostError};
 use crate::confine::Roots;
@@ -114,6 +114,8 @@ pub(super) fn start(
 
 struct LocalProcess {
     child: Child,
+    /// Kept apart: waiting for a child closes what it has.
+    stdin: Option<ChildStdin>,
     stdout: Pipe<ChildStdout>,
     stderr: Pipe<ChildStderr>,
     exit: Option<Exit>,
@@ -122,7 +124,7 @@ struct LocalProcess {
 impl LocalProcess {
     fn new(mut child: Child) -> Self {
         let (stdout, stderr) = (Pipe::new(child.stdout.take()), Pipe::new(child.stderr.take()));
-        Self { child, stdout, stderr, exit: None }
+        Self { stdin: child.stdin.take(), child, stdout, stderr, exit: None }
     }
 }
 
@@ -154,6 +156,8 @@ impl Running for LocalProcess {
         match self.exit {
             Some(exit) => exit,
             None => {
+                // Nobody can write any more, and it may wait for that.
+                self.stdin = None;
                 let exit = Exit::of(self.child.wait().await);
                 *self.exit.insert(exit)
             }
@@ -161,12 +165,12 @@ impl Running for LocalProcess {
     }
 
     async fn write(&mut self, bytes: &[u8]) -> bool {
-        let Some(stdin) = &mut self.child.stdin else { return false };
+        let Some(stdin) = &mut self.stdin else { return false };
         stdin.write_all(bytes).await.is_ok() && stdin.flush().await.is_ok()
     }
 
     fn close_input(&mut self) {
-        drop(self.child.stdin.take());
+        self.stdin = None;
     }
 
     async fn stop(&mut self, grace: Duration) {
