@@ -12,9 +12,12 @@ mod ast_search;
 mod batch;
 mod browser;
 mod call_tool;
+mod code_action;
 mod code_search;
 mod copy;
+mod definition;
 mod delete;
+mod diagnostics;
 mod edit;
 mod find_file;
 mod git_blame;
@@ -27,6 +30,7 @@ mod git_show;
 mod git_status;
 mod glob;
 mod grep;
+mod hover;
 mod instrument;
 mod job_kill;
 mod job_list;
@@ -42,13 +46,16 @@ mod plan;
 mod pr_create;
 mod pr_review;
 mod read;
+mod references;
 mod related_files;
+mod rename;
 mod replace;
 mod repo_map;
 mod shell;
 mod stat;
 mod suggest_actions;
 mod symbol;
+mod symbols;
 mod tail;
 mod task;
 mod think;
@@ -103,6 +110,13 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(git_checkout::GitCheckout),
     || Arc::new(pr_create::PrCreate),
     || Arc::new(pr_review::PrReview),
+    || Arc::new(diagnostics::Diagnostics),
+    || Arc::new(definition::Definition),
+    || Arc::new(references::References),
+    || Arc::new(hover::Hover),
+    || Arc::new(symbols::Symbols),
+    || Arc::new(rename::Rename),
+    || Arc::new(code_action::CodeAction),
     || Arc::new(web_fetch::WebFetch),
     || Arc::new(web_search::WebSearch),
     || Arc::new(browser::BrowserTool),

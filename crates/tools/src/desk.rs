@@ -26,6 +26,11 @@ pub trait Desk: Send + Sync {
     /// Has a sub-agent do something and waits for its report.
     async fn delegate(&self, errand: Errand) -> Result<String, ToolError>;
 
+    /// Has the session's model answer one prompt, for somebody whom the person allowed that. None when it can not.
+    async fn complete(&self, _system: String, _prompt: String, _max_tokens: u32) -> Option<String> {
+        None
+    }
+
     /// A private folder of the session, for outputs too long for the model.
     fn outputs(&self) -> PathBuf;
 
