@@ -20,6 +20,10 @@ pub trait Agent: Send + Sync {
     /// After `cancel` the agent stops its work and ends its stream soon; a session waits a short grace and then drops
     /// it. Dropping the stream must end everything that the turn started.
     fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update>;
+
+    /// The session's past is no longer what the agent remembers: something was pinned, taken back or brought back. The
+    /// next prompt reads it again.
+    fn history_changed(&self) {}
 }
 
 /// One prompt, and what the agent may use to answer it.

@@ -4,16 +4,41 @@
 //! agent may ask of its session in return (permission, files, its past) is handed to it with each [`Turn`] as
 //! [`Services`]. Brainstorm, budgets, recording and permissions never ask which kind of agent it is.
 //!
-//! Adapters for foreign agents and their catalogue live here as they land; the built-in agent lives in `engine`.
+//! Agents of other makers are known by name: `catalog/` has a file for each, and [`Fleet`] makes them. An adapter turns
+//! what such an agent says into news, [`acp::News`], which one narrator tells in our words; what it wants to do goes
+//! through one [`Gate`]; its process runs inside the sandbox. The built-in agent lives in `engine`.
 
 mod agent;
 mod child;
+mod hooks;
 mod services;
 mod unavailable;
 mod updates;
 
+mod catalogue;
+mod fleet;
+mod probe;
+mod process;
+
+mod actions;
+mod gate;
+mod handover;
+mod idle;
+mod memory;
+mod narrator;
+mod telling;
+mod title;
+
+mod acp_agent;
+mod cli;
+
 pub use agent::{Agent, Turn};
+pub use catalogue::{AgentConfig, Catalogue, CatalogueError, Entry, Interface, Kind, Known, Models, Probe};
 pub use child::{Child, ChildEnd};
+pub use fleet::{Fleet, FleetOptions, NotThere};
+pub use gate::{Gate, Refusal};
+pub use hooks::{HookAnswer, HookCall};
+pub use probe::{Found, Login, survey};
 pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;
 pub use updates::{Reporter, report};

@@ -8,7 +8,7 @@ use guard::Guard;
 use project::Host;
 use protocol::{AnsweredBy, BlobRef, CallId, Event, PermissionOption};
 
-use crate::{Child, ChildEnd};
+use crate::{Child, ChildEnd, HookAnswer, HookCall};
 
 /// The session, as an agent sees it.
 pub trait Services: Send + Sync {
@@ -23,6 +23,12 @@ pub trait Services: Send + Sync {
 
     /// Says what may happen. Whatever it leaves to the person goes through [`ask`](Self::ask).
     fn guard(&self) -> Arc<Guard>;
+
+    /// Tells people's own programs of something, and hears what they say to it.
+    fn hook(&self, call: HookCall) -> BoxFuture<'_, HookAnswer> {
+        let _ = call;
+        Box::pin(std::future::ready(HookAnswer::default()))
+    }
 
     /// The session's own folder, for what is kept beside its log.
     fn folder(&self) -> PathBuf;

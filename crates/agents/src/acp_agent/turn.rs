@@ -1,0 +1,256 @@
+//! One prompt: sent, followed, answered, and told.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use acp::{News, Odd, PromptBlock, PromptEnd};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use protocol::{Content, NoticeLevel, Stop, StopCause, Update, Usage};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Inner;
+use super::connection::{Arrived, explain};
+use super::requests::Requests;
+use super::session::{Live, Ready, between_turns, ready};
+use crate::fleet::Trouble;
+use crate::gate::Gate;
+use crate::memory::Memory;
+use crate::narrator::notice;
+use crate::telling::{End, Telling, fail, inlined, is_child};
+use crate::{Reporter, Turn};
+
+/// How long a cancelled agent may take to end its prompt; a session waits two seconds.
+const CANCELLING: Duration = Duration::from_millis(1500);
+
+pub(super) async fn run(inner: &Arc<Inner>, turn: Turn, cancel: CancellationToken, reporter: Reporter) {
+    let kept = if is_child(&turn) { None } else { inner.kept.take().await };
+    let prepared = tokio::select! {
+        ready = ready(&inner.post, kept, &turn, &reporter) => ready,
+        () = cancel.cancelled() => {
+            // What was being opened ends with this.
+            return reporter.send(Update::Done { stop: Stop::Cancelled, cause: None }).await;
+        }
+    };
+    let Ready { mut live, preamble } = match prepared {
+        Ok(ready) => ready,
+        Err(trouble) => return fail(&reporter, trouble).await,
+    };
+    let mut following = Following::new(inner, &turn, &live, reporter.clone());
+    let prompt = following.blocks(&turn, preamble, &live).await;
+    let end = match following.follow(&mut live, prompt, &cancel).await {
+        Ok(end) => end,
+        Err(trouble) => {
+            inner.post.fleet.crashed(&inner.post.id);
+            return fail(&reporter, trouble).await;
+        }
+    };
+    if end.clean && !is_child(&turn) {
+        let memory = Memory { session: live.session.id.clone(), turn: turn.id.clone() };
+        memory.write(&turn.services.folder(), &inner.post.id);
+        inner.kept.bring_back(live).await;
+    }
+    reporter.send(Update::Done { stop: end.stop, cause: end.cause }).await;
+}
+
+/// A prompt that runs.
+struct Following<'a> {
+    inner: &'a Inner,
+    telling: Telling,
+    requests: Requests,
+    /// What the session has cost, as the agent counts.
+    cost_usd: Option<f64>,
+}
+
+type Answering = FuturesUnordered<BoxFuture<'static, ()>>;
+
+impl<'a> Following<'a> {
+    fn new(inner: &'a Inner, turn: &Turn, live: &Live, reporter: Reporter) -> Self {
+        let requests = Requests {
+            peer: live.connection.client.peer().clone(),
+            gate: Gate::new(turn, reporter.clone()),
+            host: turn.services.host(),
+            reporter: reporter.clone(),
+            cwd: inner.post.cwd.clone(),
+            allowed: Arc::new(Mutex::new(HashSet::new())),
+            written: Arc::new(Mutex::new(HashSet::new())),
+            agent: inner.post.id.clone(),
+        };
+        Self {
+            inner,
+            telling: Telling::new(turn, reporter, inner.post.cwd.clone()),
+            requests,
+            cost_usd: None,
+        }
+    }
+
+    /// The prompt in the agent's terms. What it can not take is named.
+    async fn blocks(&self, turn: &Turn, preamble: Option<String>, live: &Live) -> Vec<PromptBlock> {
+        let takes = live.connection.agreed.takes;
+        let mut blocks = Vec::new();
+        let told = preamble.map(Content::text);
+        for content in told.iter().chain(&turn.prompt) {
+            let content = inlined(content, turn);
+            match PromptBlock::new(&content, takes) {
+                Ok(block) => blocks.push(block),
+                Err(lost) => {
+                    let text = format!("`{}` does not get {lost}", self.inner.post.id);
+                    self.telling.reporter.send(notice(NoticeLevel::Warning, text)).await;
+                }
+            }
+        }
+        blocks
+    }
+
+    async fn follow(
+        &mut self,
+        live: &mut Live,
+        prompt: Vec<PromptBlock>,
+        cancel: &CancellationToken,
+    ) -> Result<End, Trouble> {
+        let connection = live.connection.clone();
+        let (client, session) = (&connection.client, live.session.id.clone());
+        // What arrived since the last turn belongs to no prompt.
+        while let Ok(arrived) = live.arrived.try_recv() {
+            between_turns(&connection, arrived, &self.telling.reporter).await;
+        }
+        let prompting = client.prompt(&session, prompt);
+        tokio::pin!(prompting);
+        let mut answering: Answering = FuturesUnordered::new();
+        let mut stopping: Option<(Instant, Stop, Option<StopCause>)> = None;
+        let end = loop {
+            let deadline = stopping.map(|(deadline, ..)| deadline);
+            tokio::select! {
+                end = &mut prompting => break end,
+                () = cancel.cancelled(), if stopping.is_none() => {
+                    stopping = Some((Instant::now() + CANCELLING, Stop::Cancelled, None));
+                    // A connection that is closed is noticed by the next arm.
+                    let _ = client.cancel(&session).await;
+                }
+                Some(()) = answering.next() => {}
+                arrived = live.arrived.recv() => match arrived {
+                    Some(arrived) => self.take(arrived, live, &mut answering).await,
+                    None => {
+                        let said = connection.last_words().await;
+                        self.telling.finish().await;
+                        return Err(explain(&self.inner.post.id, &acp::CallError::Closed, &said));
+                    }
+                },
+                () = at(deadline) => {
+                    // It does not listen. Its process is ended; the next prompt starts another.
+                    self.telling.finish().await;
+                    let (stop, cause) = stopping.map_or((Stop::Cancelled, None), |(_, stop, cause)| (stop, cause));
+                    return Ok(End { stop, cause, clean: false });
+                }
+            }
+            if stopping.is_none()
+                && let Some(cause) = self.over_limit(live)
+            {
+                stopping = Some((Instant::now() + CANCELLING, Stop::Limit, Some(cause)));
+                let _ = client.cancel(&session).await;
+            }
+        };
+        let end = match end {
+            Ok(end) => end,
+            Err(error) => {
+                if error == acp::CallError::Closed {
+                    // What it said before it went was overtaken by the news of its end.
+                    while let Some(arrived) = live.arrived.recv().await {
+                        self.take(arrived, live, &mut answering).await;
+                    }
+                }
+                let said = connection.last_words().await;
+                self.telling.finish().await;
+                return Err(explain(&self.inner.post.id, &error, &said));
+            }
+        };
+        self.catch_up(live, &end, &mut answering).await;
+        self.report_usage(live, end.usage).await;
+        self.telling.finish().await;
+        let (stop, cause) = stopping.map_or((end.stop, end.cause), |(_, stop, cause)| (stop, cause));
+        Ok(End { stop, cause, clean: true })
+    }
+
+    /// The answer overtook what came before it; that is taken now.
+    async fn catch_up(&mut self, live: &mut Live, end: &PromptEnd, answering: &mut Answering) {
+        let mut handled = live.connection.handled();
+        loop {
+            tokio::select! {
+                biased;
+                arrived = live.arrived.recv() => match arrived {
+                    Some(arrived) => self.take(arrived, live, answering).await,
+                    None => break,
+                },
+                Some(()) = answering.next() => {}
+                () = reached(&mut handled, end.before) => break,
+            }
+        }
+        while let Ok(arrived) = live.arrived.try_recv() {
+            self.take(arrived, live, answering).await;
+        }
+    }
+
+    async fn take(&mut self, arrived: Arrived, live: &mut Live, answering: &mut Answering) {
+        match arrived {
+            Arrived::News(News::Options(options)) => live.session.options = options,
+            Arrived::News(news) => {
+                if let News::Window { cost_usd: Some(cost), .. } = news {
+                    self.cost_usd = Some(cost);
+                }
+                let requests = &self.requests;
+                self.telling.news(news, |path| requests.wrote(path)).await;
+            }
+            Arrived::Ask { id, ask } => {
+                let narrator = &mut self.telling.narrator;
+                let (updates, answer) = self.requests.answer(id, ask, narrator, &live.terminals);
+                self.telling.send(updates).await;
+                answering.push(answer);
+            }
+            Arrived::Odd(odd) => {
+                let text = match odd {
+                    Odd::TooLong { bytes } => {
+                        format!("the agent sent a line of {bytes} bytes, which was passed over")
+                    }
+                    Odd::NotAMessage { why, .. } => format!("the agent sent what is no message: {why}"),
+                    Odd::Noise(_) | Odd::Unasked(_) => return,
+                };
+                self.telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
+            }
+        }
+    }
+
+    /// Tokens as they are told with the answer, money as the session's total has grown.
+    async fn report_usage(&mut self, live: &mut Live, usage: Option<Usage>) {
+        let cost = self.cost_usd.map(|total| {
+            let grown = (total - live.cost_usd).max(0.0);
+            live.cost_usd = total;
+            grown
+        });
+        if usage.is_none() && cost.is_none_or(|cost| cost == 0.0) {
+            return;
+        }
+        let usage = Usage { cost_usd: cost, ..usage.unwrap_or_default() };
+        self.telling.usage(self.inner.post.model.as_deref(), usage).await;
+    }
+
+    /// Until its end an agent tells only what it costs; that is what can be held.
+    fn over_limit(&self, live: &Live) -> Option<StopCause> {
+        let grown = self.cost_usd.map_or(0.0, |total| total - live.cost_usd);
+        self.telling.too_expensive(grown).then_some(StopCause::Budget)
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn reached(handled: &mut tokio::sync::watch::Receiver<u64>, before: u64) {
+    // A count that can not grow any more has reached what it can.
+    let _ = handled.wait_for(|count| *count >= before).await;
+}
