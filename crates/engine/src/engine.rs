@@ -4,27 +4,35 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use agents::{Agent, Unavailable};
+use agents::{Agent, Fleet, NotThere, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
 use guard::{Guard, GuardOptions, GuardSettings, Redactor};
 use models::{Catalogue, Effort, Purpose, ResolveError};
 use project::{Home, Launcher, LocalHost, Project, Roots};
 use protocol::{
-    AgentId, AgentSummary, ErrorInfo, Event, Mode, ModelRef, ModelSummary, Op, Receipt, Reply, Request,
-    SessionId, SessionStart, Timestamp,
+    AgentId, AgentSummary, Content, ErrorInfo, Event, ListChange, Mode, ModelRef, ModelSummary, Op, Receipt,
+    Reply, Request, SessionId, SessionStart, Timestamp, ToolSummary,
 };
 use sessions::{ListOptions, Opened, Store, UsageLog};
 use tokio::sync::Mutex;
 use tools::Toolbox;
 
-use crate::native::FindModel;
-use crate::session::{Handle, SessionOp, Setup, events, open};
+use crate::checkpoint::{Checkpoints, Target as UndoTarget};
+use crate::native::{FindModel, with_shelf};
+use crate::prompt::{self, Commands};
+use crate::servers::{ServerSet, Servers, ServersOf};
+use crate::session::{Handle, News, OpFailure, SessionOp, Setup, events, open};
 use crate::{ContextLimits, EngineError, Extras, NativeAgent};
+
+mod list;
+mod reads;
 
 /// What an engine is made of.
 pub struct EngineOptions {
     pub store: Store,
     pub catalogue: Arc<Catalogue>,
+    /// Agents of other makers; without it there is only the built-in one.
+    pub fleet: Option<Arc<Fleet>>,
     /// For sessions that do not say.
     pub agent: AgentId,
     pub model: Option<ModelRef>,
@@ -39,6 +47,10 @@ pub struct EngineOptions {
     pub context: ContextLimits,
     /// How projects are indexed; without it the tools that search by meaning say that they can not.
     pub index: Option<index::Options>,
+    /// Tokens of the project that are put beside a prompt of the built-in agent, where there is an index.
+    pub auto_context: usize,
+    /// The person's MCP servers.
+    pub mcp: ServersOf,
     /// Masks secrets in what models are shown.
     pub redactor: Arc<Redactor>,
     /// What may happen without asking.
@@ -49,6 +61,8 @@ pub struct EngineOptions {
     pub user_home: PathBuf,
     /// Who starts programs: as they are, or locked in.
     pub launcher: Arc<dyn Launcher>,
+    /// Where other processes can attach to its sessions; named in their locks.
+    pub socket: Option<PathBuf>,
     /// Written into each session it starts.
     pub version: String,
 }
@@ -61,15 +75,25 @@ pub struct Engine {
 
 struct Inner {
     options: EngineOptions,
+    servers: Servers,
     /// Where sessions that are not kept live; made when first needed.
     ephemeral: OnceLock<Store>,
+    news: News,
     /// Held while a session is opened, so that two requests for one session open it once.
     open: Mutex<HashMap<SessionId, Arc<Handle>>>,
 }
 
 impl Engine {
     pub fn new(options: EngineOptions) -> Self {
-        Self { inner: Arc::new(Inner { options, ephemeral: OnceLock::new(), open: Mutex::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                servers: Servers::default(),
+                options,
+                ephemeral: OnceLock::new(),
+                news: News::new(),
+                open: Mutex::default(),
+            }),
+        }
     }
 
     /// Makes a change. When this returns, the change is recorded.
@@ -78,16 +102,18 @@ impl Engine {
             Op::CreateSession { cwd, agent, model, mode, title, ephemeral } => {
                 let options = &self.inner.options;
                 let now = Timestamp::now();
+                let agent = agent.unwrap_or_else(|| options.agent.clone());
                 let start = SessionStart {
                     session: SessionId::new(now, random()),
                     cwd,
-                    agent: agent.unwrap_or_else(|| options.agent.clone()),
-                    model: model.or_else(|| options.model.clone()),
+                    model: model.or_else(|| self.model_of(&agent)),
+                    agent,
                     mode: mode.unwrap_or(options.mode),
                     title,
                     forked_from: None,
                     covey: options.version.clone(),
                 };
+                self.servers(Path::new(&start.cwd)).introduce(options.home.as_ref()).await;
                 // Whether it can be answered at all is known before anything is written.
                 let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
                 roots(Path::new(&start.cwd))?;
@@ -114,15 +140,43 @@ impl Engine {
                 Ok(Receipt { session, turn: None })
             }
             Op::StartTurn { session, prompt, key, limits, attended } => {
+                let prompt = self.prepare(&session, prompt).await?;
                 self.ask(session, SessionOp::StartTurn { prompt, key, limits, attended }).await
             }
             Op::CancelTurn { session, turn } => self.ask(session, SessionOp::CancelTurn { turn }).await,
             Op::AnswerPermission { session, request, decision } => {
                 self.ask(session, SessionOp::AnswerPermission { request, decision }).await
             }
-            Op::SetMode { session, mode } => self.ask(session, SessionOp::SetMode { mode }).await,
-            Op::SetModel { session, model } => self.set_model(session, model).await,
+            Op::SetMode { session, mode } => {
+                let receipt = self.ask(session, SessionOp::SetMode { mode }).await?;
+                self.config_changed(&receipt.session, "mode", mode.as_str()).await;
+                Ok(receipt)
+            }
+            Op::SetModel { session, model } => {
+                let receipt = self.set_model(session, model.clone()).await?;
+                self.config_changed(&receipt.session, "model", model.as_str()).await;
+                Ok(receipt)
+            }
+            Op::SetAgent { session, agent, model } => {
+                let receipt = self.set_agent(session, agent.clone(), model).await?;
+                self.config_changed(&receipt.session, "agent", agent.as_str()).await;
+                Ok(receipt)
+            }
             Op::Rename { session, title } => self.ask(session, SessionOp::Rename { title }).await,
+            Op::MarkSession { session, pinned, archived } => {
+                self.ask(session, SessionOp::Mark { pinned, archived }).await
+            }
+            Op::DeleteSession { session } => self.delete(session).await,
+            Op::Undo { session, what, path, force } => {
+                let plan = move |checkpoints: &Checkpoints| {
+                    checkpoints.plan_undo(&UndoTarget::parse(what.as_deref()), path.as_deref().map(Path::new))
+                };
+                self.change_files(session, force, plan).await
+            }
+            Op::Redo { session, force } => self.change_files(session, force, Checkpoints::plan_redo).await,
+            Op::Uncompact { session } => self.uncompact(session).await,
+            Op::Pin { session, item } => self.pin(session, item).await,
+            Op::Unpin { session, item } => self.unpin(session, item).await,
             Op::EndSession { session, reason } => self.ask(session, SessionOp::End { reason }).await,
         }
     }
@@ -148,11 +202,55 @@ impl Engine {
                 let view = blocking(move || store.open_view(&session)).await?;
                 Ok(Reply::Session(Box::new(view)))
             }
-            Request::Models => Ok(Reply::Models(self.models())),
-            Request::Agents => {
-                let agent = AgentId::new(NativeAgent::ID);
-                Ok(Reply::Agents(vec![AgentSummary { agent, usable: true, reason: None }]))
+            Request::Tools => Ok(Reply::Tools(self.tools())),
+            Request::SearchSessions { query, limit } => {
+                let Some(home) = self.inner.options.home.clone() else { return Ok(Reply::Hits(vec![])) };
+                let store = self.inner.options.store.clone();
+                let hits = blocking(move || {
+                    Ok(reads::search(&store, &home.data_dir().join("search.sqlite"), &query, limit))
+                });
+                Ok(Reply::Hits(hits.await??))
             }
+            Request::EventsAfter { session, after, limit } => {
+                let store = self.store_of(&session).clone();
+                let limit = (limit as usize).min(reads::MAX_PAGE);
+                let records = blocking(move || store.reader(&session)?.events_from(after, limit)).await?;
+                Ok(Reply::Events(records.into_iter().filter_map(sessions::Record::event).collect()))
+            }
+            Request::EventsBefore { session, before, limit } => {
+                let store = self.store_of(&session).clone();
+                let limit = (limit as usize).min(reads::MAX_PAGE);
+                let records = blocking(move || store.reader(&session)?.before(before, limit)).await?;
+                Ok(Reply::Events(records.into_iter().filter_map(sessions::Record::event).collect()))
+            }
+            Request::Export { session, format } => {
+                let store = self.store_of(&session).clone();
+                let text = blocking(move || Ok(reads::export(&mut store.reader(&session)?, format)));
+                Ok(Reply::Export(text.await??))
+            }
+            Request::Blob { session, blob } => {
+                let store = self.store_of(&session).clone();
+                let bytes = blocking(move || Ok(reads::blob(&store.reader(&session)?.blobs(), &blob)));
+                Ok(Reply::Blob(bytes.await??))
+            }
+            Request::Usage { days } => {
+                let log = self.inner.options.usage_log.clone();
+                let rows = blocking(move || Ok(reads::usage(log.as_ref(), days, Timestamp::now())));
+                Ok(Reply::Usage(rows.await??))
+            }
+            Request::Changes { session, what, path, redo } => {
+                Ok(Reply::Changes(self.changes(session, what, path, redo).await?))
+            }
+            Request::Commands { session } => {
+                let handle = self.handle(&session).await?;
+                let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
+                let added = self.commands(handle.host.roots().main(), &handle.cwd);
+                let mut commands = added.summaries(&view.commands);
+                commands.extend(self.known_servers(handle.host.roots().main()).commands());
+                Ok(Reply::Commands(commands))
+            }
+            Request::Models => Ok(Reply::Models(self.models())),
+            Request::Agents => Ok(Reply::Agents(self.agents())),
             Request::CompletePath { session, fragment, limit } => {
                 let store = self.store_of(&session).clone();
                 let paths = blocking(move || {
@@ -187,9 +285,53 @@ impl Engine {
         session: SessionId,
         after: u64,
     ) -> Result<BoxStream<'static, Result<Arc<Event>, EngineError>>, EngineError> {
-        let handle = self.handle(&session).await?;
-        let store = self.store_of(&session).clone();
-        Ok(events(&handle, store, session, after).map(|item| item.map_err(EngineError::from)).boxed())
+        loop {
+            let handle = self.handle(&session).await?;
+            let store = self.store_of(&session).clone();
+            let stream = events(&handle, store, session.clone(), after);
+            // It may have been let go between finding it and listening to it.
+            if handle.is_open() {
+                return Ok(stream.map(|item| item.map_err(EngineError::from)).boxed());
+            }
+        }
+    }
+
+    /// The list of sessions, and then what changes in it. Sessions of other processes are looked at now and then.
+    pub fn sessions(&self) -> BoxStream<'static, Result<ListChange, EngineError>> {
+        list::follow(self.inner.options.store.clone(), &self.inner.news)
+    }
+
+    /// Lets go of sessions in which nothing happened for this long and which nobody watches. They are opened again
+    /// when somebody asks for them.
+    pub async fn park_idle(&self, idle: std::time::Duration) {
+        let mut open = self.inner.open.lock().await;
+        open.retain(|_, handle| handle.is_open());
+        open.values().for_each(|handle| handle.park_if_idle(idle));
+    }
+
+    /// Where the process that has this session can be reached, if it says so.
+    pub fn reached_at(&self, session: &SessionId) -> Option<PathBuf> {
+        let holder = self.store_of(session).holder_of(session)?;
+        holder.socket.map(PathBuf::from)
+    }
+
+    /// Waits until no turn runs, but no longer than this.
+    pub async fn settle(&self, limit: std::time::Duration) {
+        let settled = async {
+            loop {
+                let handles: Vec<_> = self.inner.open.lock().await.values().cloned().collect();
+                let mut idle = true;
+                for handle in handles {
+                    idle &= handle.is_idle().await;
+                }
+                if idle {
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        };
+        // Who is not done by then is parked.
+        let _ = tokio::time::timeout(limit, settled).await;
     }
 
     /// Stops what runs and lets go of every session. What was recorded can be taken up again.
@@ -202,12 +344,103 @@ impl Engine {
         }
     }
 
-    async fn ask(&self, session: SessionId, op: SessionOp) -> Result<Receipt, EngineError> {
-        let handle = self.handle(&session).await?;
-        match handle.submit(op).await {
+    /// Spells out what the person typed.
+    async fn prepare(&self, session: &SessionId, prompt: Vec<Content>) -> Result<Vec<Content>, EngineError> {
+        let handle = self.handle(session).await?;
+        let prompt = self.heard(session, &handle, prompt).await?;
+        let place = self.place(&handle);
+        let budget = self.inner.options.auto_context;
+        let looks_up = budget > 0 && place.index.as_ref().is_some_and(index::Index::exists);
+        let view = if looks_up { handle.view().await } else { None };
+        // Other agents look things up in their own way.
+        let view = view.filter(|view| view.agent.as_str() == NativeAgent::ID);
+        let commands = || self.commands(&place.root, &place.cwd);
+        Ok(prompt::prepare(prompt, &place, commands, budget, view.as_ref()).await)
+    }
+
+    /// What people added that is run by its name.
+    fn commands(&self, root: &Path, cwd: &Path) -> Commands {
+        let home = self.inner.options.home.as_ref();
+        with_shelf(home, root, cwd, |shelf| Commands {
+            commands: shelf.commands().items,
+            skills: shelf.skills().items,
+            person: shelf.person.clone(),
+        })
+    }
+
+    pub(crate) fn index(&self, root: &Path) -> Option<index::Index> {
+        Some(index::Index::new(root, self.inner.options.index.clone()?))
+    }
+
+    /// The MCP servers of the project that `cwd` lies in, brought up to date.
+    fn servers(&self, cwd: &Path) -> Arc<ServerSet> {
+        let options = &self.inner.options;
+        let own = (options.mcp)();
+        let Ok(roots) = roots(cwd) else { return Arc::default() };
+        self.inner.servers.refresh(&roots, options.home.as_ref(), &own, &options.launcher)
+    }
+
+    pub(crate) fn known_servers(&self, root: &Path) -> Arc<ServerSet> {
+        self.inner.servers.get(root).unwrap_or_default()
+    }
+
+    pub(crate) fn home(&self) -> Option<&Home> {
+        self.inner.options.home.as_ref()
+    }
+
+    pub(crate) fn launcher(&self) -> Arc<dyn Launcher> {
+        self.inner.options.launcher.clone()
+    }
+
+    pub(crate) fn redactor(&self) -> Arc<Redactor> {
+        self.inner.options.redactor.clone()
+    }
+
+    /// A session's own folder.
+    pub(crate) fn folder(&self, session: &SessionId) -> PathBuf {
+        self.store_of(session).dir(session)
+    }
+
+    pub(crate) async fn ask(&self, session: SessionId, op: SessionOp) -> Result<Receipt, EngineError> {
+        let mut result = self.handle(&session).await?.submit(op.clone()).await;
+        if matches!(result, Err(OpFailure::Closed)) {
+            // It was let go while it was idle, just now.
+            result = self.handle(&session).await?.submit(op).await;
+        }
+        match result {
             Ok(turn) => Ok(Receipt { session, turn }),
             Err(failure) => Err(EngineError::from_op(&session, failure)),
         }
+    }
+
+    async fn delete(&self, session: SessionId) -> Result<Receipt, EngineError> {
+        // Held until it is gone, so that nobody opens it in between.
+        let mut open = self.inner.open.lock().await;
+        if let Some(handle) = open.remove(&session) {
+            // A session that closed by itself needs no more.
+            let _ = handle.submit(SessionOp::Park).await;
+            handle.closed().await;
+        }
+        let store = self.store_of(&session).clone();
+        blocking({
+            let session = session.clone();
+            move || store.delete(&session, Timestamp::now())
+        })
+        .await?;
+        self.inner.news.tell(ListChange::Gone(session.clone()));
+        Ok(Receipt { session, turn: None })
+    }
+
+    fn tools(&self) -> Vec<ToolSummary> {
+        let permissions = &self.inner.options.permissions;
+        let summary = |tool: &Arc<dyn tools::Tool>| ToolSummary {
+            name: tool.name().to_owned(),
+            group: tool.group().as_str().to_owned(),
+            description: tool.description().to_owned(),
+            offered: permissions.offers(tool.name(), tool.group().as_str()),
+            rule: None,
+        };
+        Toolbox::builtin().iter().map(summary).collect()
     }
 
     async fn set_model(&self, session: SessionId, model: ModelRef) -> Result<Receipt, EngineError> {
@@ -219,8 +452,28 @@ impl Engine {
         Ok(receipt)
     }
 
+    async fn set_agent(
+        &self,
+        session: SessionId,
+        id: AgentId,
+        model: Option<ModelRef>,
+    ) -> Result<Receipt, EngineError> {
+        let handle = self.handle(&session).await?;
+        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
+        let model = model.or_else(|| self.model_of(&id));
+        let agent = self.agent(&id, model.as_ref(), Path::new(&view.cwd))?;
+        let receipt = self.ask(session, SessionOp::SetAgent { agent: id, model }).await?;
+        handle.use_agent(agent).await;
+        Ok(receipt)
+    }
+
+    /// The model of sessions that do not say. Other agents choose their own.
+    fn model_of(&self, agent: &AgentId) -> Option<ModelRef> {
+        self.inner.options.model.clone().filter(|_| agent.as_str() == NativeAgent::ID)
+    }
+
     /// The running session, opened from its log if it is not.
-    async fn handle(&self, session: &SessionId) -> Result<Arc<Handle>, EngineError> {
+    pub(crate) async fn handle(&self, session: &SessionId) -> Result<Arc<Handle>, EngineError> {
         let mut open_sessions = self.inner.open.lock().await;
         if let Some(handle) = open_sessions.get(session).filter(|handle| handle.is_open()) {
             return Ok(handle.clone());
@@ -244,7 +497,12 @@ impl Engine {
         agent: Arc<dyn Agent>,
     ) -> Result<SessionId, EngineError> {
         let session = opened.view.session.clone();
+        let summary = sessions::summary(&opened.view);
+        let listed = self.is_listed(&store);
         let handle = self.run(store, opened, agent)?;
+        if listed {
+            self.inner.news.tell(ListChange::Put(Box::new(summary)));
+        }
         self.inner.open.lock().await.insert(session.clone(), Arc::new(handle));
         Ok(session)
     }
@@ -259,17 +517,21 @@ impl Engine {
             user_home: options.user_home.clone(),
             session: Some(opened.view.session.as_str().to_owned()),
         }));
-        let host = Arc::new(LocalHost::new(roots).launched_by(options.launcher.clone()));
+        let host = Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
         let usage_log = options.usage_log.clone();
-        let setup = Setup { opened, store, agent, host, guard, usage_log };
+        let news = if self.is_listed(&store) { self.inner.news.clone() } else { News::to_nobody() };
+        let socket = options.socket.clone();
+        let view = &opened.view;
+        let hooks = self.hooks(&roots, Path::new(&view.cwd), view.session.clone());
+        let setup = Setup { opened, store, agent, host, guard, hooks, usage_log, news, socket };
         open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
     }
 
     /// The agent that a session had. Without it the session still opens, and prompts say what is missing.
     fn agent_of(&self, opened: &Opened) -> Arc<dyn Agent> {
         let view = &opened.view;
-        let model = view.model.as_ref().or(self.inner.options.model.as_ref());
-        self.agent(&view.agent, model, Path::new(&view.cwd)).unwrap_or_else(|error| {
+        let model = view.model.clone().or_else(|| self.model_of(&view.agent));
+        self.agent(&view.agent, model.as_ref(), Path::new(&view.cwd)).unwrap_or_else(|error| {
             let error = ErrorInfo { message: error.to_string(), hint: error.hint() };
             Arc::new(Unavailable { id: view.agent.clone(), error })
         })
@@ -282,7 +544,7 @@ impl Engine {
         cwd: &Path,
     ) -> Result<Arc<dyn Agent>, EngineError> {
         if id.as_str() != NativeAgent::ID {
-            return Err(EngineError::NoAgent(id.clone()));
+            return self.foreign(id, model, cwd);
         }
         let Some(model) = model else {
             let message = "no model is chosen".to_owned();
@@ -302,11 +564,13 @@ impl Engine {
             Project::discover(cwd).map_or_else(|_| cwd.to_owned(), |project| project.root().to_owned());
         let extras = Extras::read(self.inner.options.home.as_ref(), &root, cwd);
         let permissions = &self.inner.options.permissions;
-        let tools =
-            Toolbox::builtin().filtered(|tool| permissions.offers(tool.name(), tool.group().as_str()));
+        let servers = self.servers(cwd);
+        let tools = Toolbox::builtin()
+            .with(servers.tools())
+            .filtered(|tool| permissions.offers(tool.name(), tool.group().as_str()));
         let mut agent = NativeAgent::new(model, tools, cwd.to_owned(), Arc::new(extras));
-        if let Some(options) = &self.inner.options.index {
-            agent = agent.searching(&index::Index::new(&root, options.clone()));
+        if let Some(index) = self.index(&root) {
+            agent = agent.searching(&index);
         }
         // The chain `summary`, where there is one that can be had.
         let summariser = self.inner.options.catalogue.resolve_for(Purpose::Summary, name).ok();
@@ -320,14 +584,48 @@ impl Engine {
                 .with_simple(simple)
                 .within(self.inner.options.context)
                 .masking(self.inner.options.redactor.clone())
+                .noting(servers.notes())
                 .finding(self.find_model())
                 .summarised_by(summariser),
         ))
     }
 
+    /// An agent of another maker.
+    fn foreign(
+        &self,
+        id: &AgentId,
+        model: Option<&ModelRef>,
+        cwd: &Path,
+    ) -> Result<Arc<dyn Agent>, EngineError> {
+        let unknown = || EngineError::NoAgent { message: format!("there is no agent `{id}`"), hint: None };
+        let fleet = self.inner.options.fleet.as_ref().ok_or_else(unknown)?;
+        let roots = roots(cwd)?.iter().map(Path::to_owned).collect();
+        fleet.agent(id, model, cwd, roots).map_err(|error| {
+            let (message, hint) = (error.to_string(), Some(error.hint()));
+            match error {
+                NotThere::Unknown { .. } => EngineError::NoAgent { message, hint },
+                NotThere::NotInstalled { .. } | NotThere::NoKey { .. } => {
+                    EngineError::NoModel { message, hint }
+                }
+            }
+        })
+    }
+
+    fn agents(&self) -> Vec<AgentSummary> {
+        let native = AgentSummary { agent: AgentId::new(NativeAgent::ID), usable: true, reason: None };
+        let fleet = self.inner.options.fleet.as_ref();
+        let others = fleet.into_iter().flat_map(|fleet| fleet.summaries());
+        std::iter::once(native).chain(others).collect()
+    }
+
     fn find_model(&self) -> FindModel {
         let catalogue = self.inner.options.catalogue.clone();
         Arc::new(move |name: &str| catalogue.resolve(name).map_err(|error| error.to_string()))
+    }
+
+    /// Whether lists show what is in this store.
+    fn is_listed(&self, store: &Store) -> bool {
+        store.root() == self.inner.options.store.root()
     }
 
     fn store_of(&self, session: &SessionId) -> &Store {

@@ -1,6 +1,6 @@
 //! What an engine can not do, named by what can be done about it.
 
-use protocol::{AgentId, SessionId};
+use protocol::SessionId;
 use sessions::StoreError;
 
 use crate::session::{OpFailure, StreamFailure};
@@ -13,8 +13,9 @@ pub enum EngineError {
     /// Ask differently.
     #[error("{message}")]
     Refused { message: String, hint: Option<String> },
-    #[error("there is no agent `{0}`")]
-    NoAgent(AgentId),
+    /// Name one that is known.
+    #[error("{message}")]
+    NoAgent { message: String, hint: Option<String> },
     /// Connect a model.
     #[error("{message}")]
     NoModel { message: String, hint: Option<String> },
@@ -29,7 +30,9 @@ impl EngineError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Store(error) => error.hint(),
-            Self::NoAgent(_) => Some("the built-in agent is `native`".to_owned()),
+            Self::NoAgent { hint, .. } => {
+                hint.clone().or_else(|| Some("the built-in agent is `native`".to_owned()))
+            }
             Self::Refused { hint, .. } | Self::NoModel { hint, .. } | Self::Storage { hint, .. } => {
                 hint.clone()
             }

@@ -7,10 +7,14 @@
 //! Left to others: how a front end reaches an engine (`client`), what is on disk (`sessions`), which model answers
 //! (`models`), what tools do (`tools`).
 
+mod changes;
 mod checkpoint;
 mod engine;
 mod error;
+mod hooks;
 mod native;
+mod prompt;
+mod servers;
 mod session;
 
 pub use checkpoint::{
@@ -20,3 +24,4 @@ pub use checkpoint::{
 pub use engine::{Engine, EngineOptions, random};
 pub use error::EngineError;
 pub use native::{ContextLimits, Extras, NativeAgent, NotAShare, Role, Share, built_in_roles};
+pub use servers::{HostStarter, ServerLogin, ServersOf};

@@ -5,6 +5,8 @@
 mod actor;
 mod blobs;
 mod handle;
+mod hooks;
+mod news;
 mod services;
 mod step;
 mod stream;
@@ -12,5 +14,7 @@ mod turn;
 
 pub(crate) use actor::{Setup, open};
 pub(crate) use handle::{Handle, OpFailure};
+pub(crate) use hooks::Hooks;
+pub(crate) use news::News;
 pub(crate) use step::SessionOp;
 pub(crate) use stream::{StreamFailure, events};

@@ -9,8 +9,8 @@ use futures::stream::BoxStream;
 use guard::Redactor;
 use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
-    AgentId, BlobRef, CallId, Compaction, CompactionStage, ErrorInfo, Limits, Notice, NoticeLevel, Stop,
-    StopCause, Update, Usage, UsageReport, Verbatim,
+    AgentId, BlobRef, CallId, Content, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update,
+    Usage, UsageReport, Verbatim,
 };
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -21,10 +21,12 @@ use super::calls::{Pipeline, tidy};
 use super::compact;
 use super::complexity;
 use super::delegate::Delegation;
-use super::desk::{OUTPUTS, TurnDesk};
+use super::desk::TurnDesk;
 use super::extras::Extras;
+use super::hooks::{Heard, MAX_GO_ON, go_on_prompt};
 use super::ledger::ledger;
 use super::limits::{ContextLimits, DEFAULT_CONTEXT, Room};
+use super::own_command;
 use super::permit::Gate;
 use super::roles::Role;
 use super::stall::StallWatch;
@@ -54,20 +56,24 @@ pub(super) struct Inner {
     simple: Option<Arc<dyn Model>>,
     /// The conversation as of the end of the last turn; none when it has to be read from the log.
     memory: Mutex<Option<Transcript>>,
+    /// The log has something that `memory` does not.
+    is_stale: AtomicBool,
     /// What the tools remember between calls and turns.
     state: Arc<ToolState>,
     /// What files were before calls changed them; opened by the first turn.
     checkpoints: OnceLock<Arc<Checkpoints>>,
     /// When the conversation is cut back.
-    limits: ContextLimits,
+    pub(super) limits: ContextLimits,
     /// Summarises instead of the session's own model.
-    summariser: Option<Arc<dyn Model>>,
+    pub(super) summariser: Option<Arc<dyn Model>>,
     /// Finds a model by name, for roles that want their own.
     models: Option<FindModel>,
     /// What people added.
     pub(super) extras: Arc<Extras>,
     /// Masks secrets in what models are shown.
     redactor: Arc<Redactor>,
+    /// What else the person should know, once.
+    notes: Vec<String>,
     /// Whether the person was told what waits for their word.
     told_held: AtomicBool,
     /// A sub-agent knows nothing but its prompt.
@@ -107,6 +113,7 @@ impl NativeAgent {
                 reasoning: None,
                 simple: None,
                 memory: Mutex::new(None),
+                is_stale: AtomicBool::new(false),
                 state: Arc::default(),
                 checkpoints: OnceLock::new(),
                 limits: ContextLimits::default(),
@@ -114,6 +121,7 @@ impl NativeAgent {
                 models: None,
                 extras,
                 redactor: Arc::default(),
+                notes: Vec::new(),
                 told_held: AtomicBool::new(false),
                 is_child: false,
             }),
@@ -172,6 +180,14 @@ impl NativeAgent {
         self
     }
 
+    /// What the person is told with the first turn.
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.notes = notes;
+        }
+        self
+    }
+
     /// Where roles find models of their own.
     pub(crate) fn finding(mut self, models: FindModel) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -222,6 +238,10 @@ impl Agent for NativeAgent {
             reporter.send(Update::Done { stop: end.0, cause: end.1 }).await;
         })
     }
+
+    fn history_changed(&self) {
+        self.inner.is_stale.store(true, Ordering::Relaxed);
+    }
 }
 
 type End = (Stop, Option<StopCause>);
@@ -231,9 +251,15 @@ impl Inner {
         &self.extras.roles
     }
 
-    /// Says once what a project ships and nobody accepted.
+    /// Says once what does not work, and what a project ships and nobody accepted.
     async fn tell_held(&self, reporter: &Reporter) {
-        if self.is_child || self.extras.held.is_empty() || self.told_held.swap(true, Ordering::Relaxed) {
+        if self.is_child || self.told_held.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        for text in self.notes.clone() {
+            reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
+        }
+        if self.extras.held.is_empty() {
             return;
         }
         let names: Vec<String> = self
@@ -255,6 +281,7 @@ impl Inner {
         // Taken out, not borrowed: a turn that is cancelled or fails half-way leaves nothing behind, and the next one
         // reads the log, which knows exactly what was said and done.
         let memory = self.memory.lock().await.take();
+        let memory = memory.filter(|_| !self.is_stale.swap(false, Ordering::Relaxed));
         let mut transcript = match memory {
             Some(transcript) => transcript,
             None => match self.remember(&turn).await {
@@ -270,7 +297,21 @@ impl Inner {
             reporter.send(Update::Notice(Notice { level: NoticeLevel::Info, text })).await;
         }
         let model = simple.unwrap_or(&self.model);
-        let end = self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await;
+        let end = match (compact::asked(&turn.prompt), own_command::typed(&turn.prompt)) {
+            (Some(focus), _) => {
+                self.compact_now(model.as_ref(), &turn, &mut transcript, &reporter, focus).await;
+                (Stop::Done, None)
+            }
+            (None, Some(command)) => {
+                let call = own_command::call(command, &turn.id);
+                let spent = Arc::default();
+                let turn = Turn { mode: own_command::MODE, ..turn.clone() };
+                let results = self.pipeline(&turn, &reporter, &spent).run(std::slice::from_ref(&call)).await;
+                transcript.push_step(vec![own_command::block(&call)], results);
+                (Stop::Done, None)
+            }
+            (None, None) => self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await,
+        };
         // Lines that were only there to see what happens go with the turn; a sub-agent shares them with its parent.
         if !self.is_child {
             tools::remove_instrumentation(&self.state, turn.services.host().as_ref()).await;
@@ -284,15 +325,15 @@ impl Inner {
         end
     }
 
-    async fn steps(
+    /// What the calls of a turn go through.
+    fn pipeline(
         self: &Arc<Self>,
-        model: &dyn Model,
         turn: &Turn,
-        transcript: &mut Transcript,
         reporter: &Reporter,
-    ) -> End {
-        let spent = Arc::new(std::sync::Mutex::new(Usage::default()));
-        let pipeline = Pipeline {
+        spent: &Arc<std::sync::Mutex<Usage>>,
+    ) -> Pipeline {
+        let heard = self.heard(turn, reporter);
+        Pipeline {
             tools: self.tools.clone(),
             context: ToolContext {
                 host: turn.services.host(),
@@ -302,7 +343,7 @@ impl Inner {
                 desk: Arc::new(TurnDesk::new(
                     turn.services.clone(),
                     reporter.clone(),
-                    Delegation::new(self.clone(), turn.clone(), spent.clone()),
+                    Delegation::new(self.clone(), turn.clone(), spent.clone(), heard.clone()),
                 )),
             },
             gate: Gate {
@@ -311,16 +352,31 @@ impl Inner {
                 mode: turn.mode,
                 attended: turn.attended,
                 reporter: reporter.clone(),
+                heard: heard.clone(),
             },
+            heard: heard.clone(),
             reporter: reporter.clone(),
             watch: StallWatch::default(),
             turn: turn.id.clone(),
             redactor: self.redactor.clone(),
             extras: self.extras.clone(),
             checkpoints: self.checkpoints(turn),
-        };
+        }
+    }
+
+    async fn steps(
+        self: &Arc<Self>,
+        model: &dyn Model,
+        turn: &Turn,
+        transcript: &mut Transcript,
+        reporter: &Reporter,
+    ) -> End {
+        let spent = Arc::new(std::sync::Mutex::new(Usage::default()));
+        let pipeline = self.pipeline(turn, reporter, &spent);
+        let heard = pipeline.heard.clone();
         let mut names = MessageNames::new(turn.id.clone());
         let mut calls_so_far = 0;
+        let mut kept_going = 0;
         let max_steps = turn.limits.max_steps.unwrap_or(DEFAULT_STEPS);
         for _ in 0..max_steps {
             let request = self.make_room(model, turn, transcript, reporter, &spent, false).await;
@@ -362,7 +418,15 @@ impl Inner {
                 reporter.send(Update::Verbatim(Verbatim { model: answered_by, items })).await;
             }
             if calls.is_empty() {
+                let said = Message::assistant(blocks.clone()).text();
                 transcript.push_step(blocks, vec![]);
+                if kept_going < MAX_GO_ON
+                    && let Some(because) = heard.go_on(&said).await
+                {
+                    kept_going += 1;
+                    transcript.push_prompt(&[Content::text(go_on_prompt(&because))], &|_| None, "");
+                    continue;
+                }
                 return finished(model, stop, reporter).await;
             }
             let results = pipeline.run(&calls).await;
@@ -380,7 +444,7 @@ impl Inner {
         (Stop::Limit, Some(StopCause::MaxSteps))
     }
 
-    fn request(&self, model: &dyn Model, transcript: &Transcript) -> Request {
+    pub(super) fn request(&self, model: &dyn Model, transcript: &Transcript) -> Request {
         Request {
             max_output: model.info().max_output,
             reasoning: self.reasoning,
@@ -388,58 +452,9 @@ impl Inner {
         }
     }
 
-    /// The next request, in a window that it fits: old results are cut first, then old turns are summarised. At most
-    /// once each, and whatever comes of it the request is sent.
-    async fn make_room(
-        &self,
-        model: &dyn Model,
-        turn: &Turn,
-        transcript: &mut Transcript,
-        reporter: &Reporter,
-        spent: &std::sync::Mutex<Usage>,
-        must: bool,
-    ) -> Request {
-        let room = Room::of(model.info(), &self.limits);
-        let mut request = self.request(model, transcript);
-        let before = model.estimate(&request);
-        if before <= room.soft && !must {
-            return request;
-        }
-        let outputs = turn.services.folder().join(OUTPUTS);
-        if let Some(pruned) = compact::prune(transcript, &outputs) {
-            request = self.request(model, transcript);
-            let tokens_after = model.estimate(&request);
-            reporter
-                .send(Update::Compaction(Compaction {
-                    stage: CompactionStage::Prune,
-                    summary: None,
-                    from: None,
-                    pruned,
-                    tokens_before: before,
-                    tokens_after,
-                }))
-                .await;
-        }
-        if model.estimate(&request) <= room.full && !must {
-            return request;
-        }
-        // A summary is a call too: one that does not fit the budget is not made, and the turn ends for the same reason.
-        if over_budget(model, &turn.limits, &so_far(spent), &request).is_some() {
-            return request;
-        }
-        let mut calls = Vec::new();
-        let summariser = self.summariser.as_deref();
-        let compaction = compact::summarise(model, summariser, &request, transcript, &room, &mut calls).await;
-        for report in calls {
-            *spent.lock().unwrap_or_else(PoisonError::into_inner) += report.usage;
-            reporter.send(Update::Usage(report)).await;
-        }
-        if let Some(compaction) = compaction {
-            transcript.apply(&compaction);
-            reporter.send(Update::Compaction(compaction)).await;
-            request = self.request(model, transcript);
-        }
-        request
+    pub(super) fn heard(&self, turn: &Turn, reporter: &Reporter) -> Heard {
+        let root = turn.services.host().roots().main().to_owned();
+        Heard { services: turn.services.clone(), reporter: reporter.clone(), root }
     }
 
     fn checkpoints(&self, turn: &Turn) -> Arc<Checkpoints> {
@@ -461,7 +476,7 @@ impl Inner {
     }
 }
 
-fn so_far(spent: &std::sync::Mutex<Usage>) -> Usage {
+pub(super) fn so_far(spent: &std::sync::Mutex<Usage>) -> Usage {
     *spent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -513,7 +528,12 @@ fn never_answered(error: &CallError) -> bool {
 
 /// Whether the prompt of the next call still fits into what the turn may use up. Only the answer, whose length nobody
 /// knows before, can go over.
-fn over_budget(model: &dyn Model, limits: &Limits, spent: &Usage, request: &Request) -> Option<String> {
+pub(super) fn over_budget(
+    model: &dyn Model,
+    limits: &Limits,
+    spent: &Usage,
+    request: &Request,
+) -> Option<String> {
     if limits.max_tokens.is_none() && limits.max_cost_usd.is_none() {
         return None;
     }

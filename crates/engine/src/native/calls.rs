@@ -4,19 +4,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use agents::Reporter;
+use agents::{HookCall, Reporter};
 use base64::Engine as _;
 use futures::{FutureExt, StreamExt};
-use guard::{Action, Redactor, as_data};
+use guard::{Action, Redactor, Verdict, as_data};
 use models::{ImageData, ToolResult};
 use protocol::{
-    CallId, Content, FileRead, FileWrite, Image, Notice, NoticeLevel, Source, ToolCallUpdate, ToolContent,
-    ToolKind, ToolStatus, TurnId, Update,
+    CallId, Content, FileRead, FileWrite, HookEvent, Image, Notice, NoticeLevel, Source, ToolCallUpdate,
+    ToolContent, ToolKind, ToolStatus, TurnId, Update,
 };
 use serde_json::Value;
 use tools::{DISPATCHER, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
 
 use super::extras::Extras;
+use super::hooks::Heard;
 use super::keep;
 use super::permit::Gate;
 use super::stall::StallWatch;
@@ -41,6 +42,7 @@ pub(super) struct Pipeline {
     pub(super) checkpoints: Arc<Checkpoints>,
     pub(super) redactor: Arc<Redactor>,
     pub(super) extras: Arc<Extras>,
+    pub(super) heard: Heard,
 }
 
 /// One call, as it is meant: a deferred tool is called through the dispatcher.
@@ -50,6 +52,20 @@ struct Meant<'a> {
     arguments: Value,
     tool: Option<&'a Arc<dyn Tool>>,
     via: Option<&'static str>,
+}
+
+/// A call that may run.
+struct Admitted<'a> {
+    tool: &'a Arc<dyn Tool>,
+    /// As the model gave them, or as a hook changed them.
+    arguments: Value,
+    context: ToolContext,
+    actions: Vec<Action>,
+    verdict: Verdict,
+    /// What hooks hear of it afterwards.
+    hooked: HookCall,
+    /// What hooks want the model to know.
+    notes: Vec<String>,
 }
 
 impl Pipeline {
@@ -109,7 +125,7 @@ impl Pipeline {
 
     async fn one(&self, call: &Meant<'_>) -> ToolResult {
         let started = Instant::now();
-        let outcome = self.attempt(call).await;
+        let (outcome, hooked) = self.attempt(call).await;
         let duration_ms = Some(u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
         let (status, output) = match outcome {
             Ok(output) => (ToolStatus::Completed, output),
@@ -143,6 +159,11 @@ impl Pipeline {
             }
         }
         let failed = status == ToolStatus::Failed;
+        if let Some(hooked) = hooked {
+            for word in self.heard.done(hooked, failed, &text).await {
+                text.push_str(&format!("\n[a hook says: {word}]\n"));
+            }
+        }
         let notes = [
             self.watch.changes(&output.shown),
             self.watch.outcome(call.name, &call.arguments, &text, failed),
@@ -178,7 +199,19 @@ impl Pipeline {
         ToolResult { call: call.id.as_str().to_owned(), text, images, is_error: failed }
     }
 
-    async fn attempt(&self, call: &Meant<'_>) -> Result<ToolOutput, ToolError> {
+    /// What came of a call, and what hooks hear of it afterwards; nothing of one that never ran.
+    async fn attempt(&self, call: &Meant<'_>) -> (Result<ToolOutput, ToolError>, Option<HookCall>) {
+        match self.admit(call).await {
+            Ok(admitted) => {
+                let outcome = self.carry_out(call, &admitted).await;
+                (outcome, Some(admitted.hooked))
+            }
+            Err(error) => (Err(error), None),
+        }
+    }
+
+    /// Checks a call, asks hooks, and passes it through the gate.
+    async fn admit<'a>(&self, call: &'a Meant<'_>) -> Result<Admitted<'a>, ToolError> {
         let tool = call.tool.ok_or_else(|| self.no_such(call))?;
         if let Value::String(text) = &call.arguments {
             let error = serde_json::from_str::<Value>(text).err();
@@ -188,24 +221,55 @@ impl Pipeline {
             )));
         }
         tools::check(&tool.schema(), &call.arguments).map_err(ToolError::bad_input)?;
+        let mut arguments = call.arguments.clone();
         let context = ToolContext { call: call.id.clone(), ..self.context.clone() };
-        let actions = tool.actions(&call.arguments, &context);
-        let title = tool.title(&call.arguments);
-        let passed = self.gate.pass(tool.name(), &call.id, &title, &actions).await?;
+        let mut actions = tool.actions(&arguments, &context);
+        let mut hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
+        let hook = self.heard.tell(hooked.clone()).await;
+        if let Some(changed) = hook.input {
+            tools::check(&tool.schema(), &changed).map_err(|error| {
+                ToolError(format!("a hook changed the input to something the tool does not take: {error}"))
+            })?;
+            arguments = changed;
+            actions = tool.actions(&arguments, &context);
+            hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
+        }
+        let title = tool.title(&arguments);
+        let passed = self.gate.pass(tool.name(), &call.id, &title, &actions, hook.says.as_ref()).await?;
         let context = match passed.grants.is_empty() {
             true => context,
             false => ToolContext { host: context.host.granting(&passed.grants)?, ..context },
         };
+        let notes = hook.context;
+        Ok(Admitted { tool, arguments, context, actions, verdict: passed.verdict, hooked, notes })
+    }
+
+    async fn carry_out(&self, call: &Meant<'_>, admitted: &Admitted<'_>) -> Result<ToolOutput, ToolError> {
+        let Admitted { tool, arguments, context, actions, verdict, .. } = admitted;
         if tool.name() == TOOL_SEARCH {
-            return Ok(self.search(&call.arguments));
+            return Ok(self.search(arguments));
         }
-        let _alone = match keep::changes_something(&actions, &passed.verdict) {
+        let _alone = match keep::changes_something(actions, verdict) {
             true => Some(self.checkpoints.turnstile().await),
             false => None,
         };
-        let pending =
-            keep::before(&self.checkpoints, &self.turn, &call.id, &actions, &passed.verdict).await?;
-        let outcome = self.call(call, tool, &context).await;
+        let pending = keep::before(&self.checkpoints, &self.turn, &call.id, actions, verdict).await?;
+        let mut outcome = self.call(call, tool, arguments, context).await;
+        if let Ok(output) = &mut outcome {
+            let written: Vec<_> = output.wrote.iter().map(|wrote| self.context.path(&wrote.path)).collect();
+            let errors = tools::errors_after_edit(&context.state, context.host.as_ref(), &written).await;
+            if !errors.is_empty() {
+                output.text.push_str(&format!(
+                    "\nnew errors there, says the language server:\n{}\n",
+                    errors.join("\n")
+                ));
+            }
+            // What a hook makes of the files belongs to the call that wrote them, and is taken back with it.
+            let told = self.edited(admitted, output).await;
+            for note in admitted.notes.iter().chain(&told) {
+                output.text.push_str(&format!("\n[a hook says: {note}]\n"));
+            }
+        }
         if let Some(pending) = pending {
             match keep::after(&self.checkpoints, &call.id, pending).await {
                 Ok(Some(taken)) => self.reporter.send(Update::Checkpoint(taken)).await,
@@ -219,15 +283,25 @@ impl Pipeline {
         outcome
     }
 
+    async fn edited(&self, admitted: &Admitted<'_>, output: &ToolOutput) -> Vec<String> {
+        if output.wrote.is_empty() {
+            return vec![];
+        }
+        let paths = output.wrote.iter().map(|wrote| wrote.path.clone().into()).collect();
+        let edit = HookCall { on: HookEvent::Edit, paths, ..admitted.hooked.clone() };
+        self.heard.tell(edit).await.context
+    }
+
     async fn call(
         &self,
         call: &Meant<'_>,
         tool: &Arc<dyn Tool>,
+        arguments: &Value,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         // A panic in a tool ends that call alone.
-        let run = AssertUnwindSafe(tool.call(call.arguments.clone(), context)).catch_unwind();
-        let limit = tool.time_limit(&call.arguments);
+        let run = AssertUnwindSafe(tool.call(arguments.clone(), context)).catch_unwind();
+        let limit = tool.time_limit(arguments);
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(ToolError(format!("`{}` crashed; this is a bug in Covey", call.name))),

@@ -64,21 +64,32 @@ fn keep(outputs: &Path, call: &str, text: &str) {
     }
 }
 
-/// Has everything but the newest part summarised. None when there is nothing that could be, or it would not help.
+/// What to mind in the summary, when the prompt is `/compact [WHAT]` and asks for nothing else.
+pub(super) fn asked(prompt: &[Content]) -> Option<&str> {
+    let [Content::Text { text }] = prompt else { return None };
+    let (name, focus) = crate::prompt::named(text.trim())?;
+    (name == "compact").then_some(focus)
+}
+
+/// The place from which on everything is kept as it was, when the window is full.
+pub(super) fn place(model: &dyn Model, transcript: &Transcript, room: &Room) -> Option<String> {
+    transcript.cut_for(room.kept(), |message| model.estimate(&Request::new("", vec![message.clone()])))
+}
+
+/// Has everything before `from` summarised. `mind` is what the summary must not leave out. None when it would not help.
 pub(super) async fn summarise(
     model: &dyn Model,
     summariser: Option<&dyn Model>,
     request: &Request,
     transcript: &Transcript,
-    room: &Room,
+    from: String,
+    mind: &[String],
     spent: &mut Vec<UsageReport>,
 ) -> Option<Compaction> {
-    let weigh = |message: &Arc<Message>| model.estimate(&Request::new("", vec![message.clone()]));
-    let from = transcript.cut_for(room.kept(), weigh)?;
     let mut told = None;
     // Whoever is meant for it, then the session's own, which has the conversation in its cache.
     for model in summariser.into_iter().chain([model]) {
-        told = ask(model, request, transcript, &from, spent).await;
+        told = ask(model, request, transcript, &from, mind, spent).await;
         if told.is_some() {
             break;
         }
@@ -106,10 +117,15 @@ async fn ask(
     request: &Request,
     transcript: &Transcript,
     from: &str,
+    mind: &[String],
     spent: &mut Vec<UsageReport>,
 ) -> Option<String> {
     let mut old = transcript.until(from);
-    old.push_prompt(&[Content::text(ASK)], &|_| None, "");
+    let mut words = ASK.to_owned();
+    for point in mind {
+        words.push_str(&format!("\nMind this: {point}"));
+    }
+    old.push_prompt(&[Content::text(words)], &|_| None, "");
     // The same beginning as every other request, so that the provider has most of it in its cache.
     let request = Request {
         messages: old.messages().to_vec(),

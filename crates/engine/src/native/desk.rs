@@ -104,6 +104,10 @@ impl Desk for TurnDesk {
         self.delegation.send(errand).await
     }
 
+    async fn complete(&self, system: String, prompt: String, max_tokens: u32) -> Option<String> {
+        self.delegation.complete(system, prompt, max_tokens, &self.reporter).await
+    }
+
     fn outputs(&self) -> PathBuf {
         self.services.folder().join(OUTPUTS)
     }

@@ -32,13 +32,8 @@ pub struct Extras {
 impl Extras {
     /// What there is for a session that works in `cwd` of the project at `root`.
     pub fn read(home: Option<&Home>, root: &Path, cwd: &Path) -> Self {
-        let trust = home.map(|home| TrustStore::open(home.data_dir(), root));
-        let accepts = |path: &Path, content: &[u8]| {
-            trust.as_ref().is_some_and(|trust| trust.accepts_file(path, content))
-        };
-        let person = home.map(|home| home.config_dir().to_owned());
-        let shelf = Shelf { person, root: root.to_owned(), cwd: cwd.to_owned(), accepts: &accepts };
-        let (rules, skills, roles) = (shelf.rules(), shelf.skills(), shelf.roles());
+        let (rules, skills, roles) =
+            with_shelf(home, root, cwd, |shelf| (shelf.rules(), shelf.skills(), shelf.roles()));
         let mut held = [rules.held, skills.held, roles.held].concat();
         held.sort();
         held.dedup();
@@ -71,6 +66,20 @@ impl Extras {
         let fits = |(globs, at): &&(GlobSet, usize)| globs.is_match(path) && told.insert(*at);
         self.by_path.iter().filter(fits).map(|(_, at)| &self.rules[*at]).collect()
     }
+}
+
+/// What the person and the project keep, as far as the person accepted it.
+pub(crate) fn with_shelf<T>(
+    home: Option<&Home>,
+    root: &Path,
+    cwd: &Path,
+    take: impl FnOnce(&Shelf<'_>) -> T,
+) -> T {
+    let trust = home.map(|home| TrustStore::open(home.data_dir(), root));
+    let accepts =
+        |path: &Path, content: &[u8]| trust.as_ref().is_some_and(|trust| trust.accepts_file(path, content));
+    let person = home.map(|home| home.config_dir().to_owned());
+    take(&Shelf { person, root: root.to_owned(), cwd: cwd.to_owned(), accepts: &accepts })
 }
 
 /// None for rules that count everywhere. A pattern that is none matches nothing.

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use agents::{Answer, Question, Refused, Reporter, Services};
-use guard::{Action, Guard, Request, Ruling, Scope, Verdict};
+use agents::{Answer, HookCall, Question, Refused, Reporter, Services};
+use guard::{Action, Guard, HookSays, Request, Ruling, Scope, Verdict};
 use project::Grants;
-use protocol::{AnsweredBy, CallId, Mode, Notice, NoticeLevel, OptionKind, PermissionOption, Update};
+use protocol::{
+    AnsweredBy, CallId, HookEvent, Mode, Notice, NoticeLevel, OptionKind, PermissionOption, Update,
+};
 use tools::ToolError;
+
+use super::hooks::Heard;
 
 const ONCE: &str = "allow";
 const SESSION: &str = "allow_session";
@@ -20,6 +24,7 @@ pub(super) struct Gate {
     pub(super) mode: Mode,
     pub(super) attended: bool,
     pub(super) reporter: Reporter,
+    pub(super) heard: Heard,
 }
 
 /// A call that may run.
@@ -36,9 +41,10 @@ impl Gate {
         call: &CallId,
         title: &str,
         actions: &[Action],
+        hook: Option<&HookSays>,
     ) -> Result<Passed, ToolError> {
         let request = Request { tool, actions, mode: self.mode, attended: self.attended };
-        let verdict = self.guard.decide(&request);
+        let verdict = self.guard.decide_with(&request, hook);
         let grants = match verdict.decision {
             Ruling::Deny => return Err(self.refuse(&request, verdict, call, title).await),
             Ruling::Ask => {
@@ -88,6 +94,14 @@ impl Gate {
         call: &CallId,
         title: &str,
     ) -> Result<(), ToolError> {
+        match self.hooks_word(request, verdict, title).await {
+            Some(HookSays::Deny { because }) => {
+                return Err(ToolError(format!("denied by a hook: {because}")));
+            }
+            // What is blocked takes a person's word, twice.
+            Some(HookSays::Allow) if !verdict.confirm_twice => return Ok(()),
+            _ => {}
+        }
         let chosen = self.ask(verdict, call, title.to_owned(), options(verdict)).await;
         let scope = match chosen {
             Ok(option) => match option.as_str() {
@@ -109,14 +123,29 @@ impl Gate {
         Ok(())
     }
 
+    /// What hooks say to a question before the person is asked.
+    async fn hooks_word(&self, request: &Request<'_>, verdict: &Verdict, title: &str) -> Option<HookSays> {
+        let call = HookCall { tool: Some(request.tool.to_owned()), ..HookCall::new(HookEvent::Permission) }
+            .with("title", title)
+            .with("level", verdict.level.as_str())
+            .with("reasons", verdict.because.clone());
+        let answer = self.heard.tell(call).await;
+        if let Some(says) = &answer.says {
+            // Whoever answers instead of the person is in the audit too.
+            let request = Request { attended: true, ..*request };
+            self.guard.decide_with(&request, Some(says));
+        }
+        answer.says
+    }
+
     /// An answer that can not be kept still counts now.
     async fn remember(&self, request: &Request<'_>, verdict: &Verdict, yes: bool, scope: Scope) {
         let (level, text) = match self.guard.answered(request, verdict, guard::Answer { yes, scope }) {
             Ok(None) => return,
             Ok(Some(rules)) => {
                 let text = format!(
-                    "you allowed this often; to have it run unasked, add to permissions.allow: {}",
-                    rules.join(", ")
+                    "you allowed this often; to have it run unasked: covey guard rules{}",
+                    rules.iter().map(|rule| format!(" --allow '{rule}'")).collect::<String>()
                 );
                 (NoticeLevel::Info, text)
             }
@@ -140,7 +169,20 @@ impl Gate {
             is_question: false,
             refused: None,
         };
-        match self.services.ask(question).await {
+        let title = question.title.clone();
+        let asked = self.services.ask(question);
+        let told = self.heard.tell(HookCall::new(HookEvent::Notification).with("text", title));
+        let (mut asked, mut told) = (std::pin::pin!(asked), std::pin::pin!(told));
+        // They hear of it while the person thinks; an answer does not wait for them.
+        let mut is_told = false;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut asked => break answer,
+                _ = &mut told, if !is_told => is_told = true,
+            }
+        };
+        match answer {
             Answer::Allowed { option, .. } => Ok(option),
             Answer::Denied { reason } => Err(ToolError(format!("denied: {reason}"))),
             Answer::Cancelled => Err(ToolError("cancelled by the person before it ran".to_owned())),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use base64::Engine as _;
 use models::{Block, ImageData, Message, Role, ToolCall, ToolResult};
 use protocol::{
-    BlobRef, CallId, CheckpointAction, Compaction, CompactionStage, Content, Event, EventBody, MessageId,
-    Source, ToolCallUpdate, ToolContent, ToolStatus, TurnId, VerbatimItem,
+    BlobRef, CallId, CheckpointAction, Compaction, CompactionStage, Content, Event, EventBody, HookEvent,
+    HookWord, MessageId, Pin, Source, ToolCallUpdate, ToolContent, ToolStatus, TurnId, VerbatimItem,
 };
 
 use super::calls::dispatch;
 use super::compact;
+use super::hooks::go_on_prompt;
 use super::verbatim;
 
 /// Reads what a log keeps beside itself.
@@ -24,6 +25,8 @@ pub(super) struct Transcript {
     anchors: Vec<Option<String>>,
     /// What the model is told with the next prompt.
     notes: Vec<String>,
+    /// What no summary may lose: by name, as the model was shown it.
+    pins: Vec<(String, String)>,
 }
 
 impl Transcript {
@@ -151,6 +154,7 @@ impl Transcript {
             messages: self.messages[..end].to_vec(),
             anchors: self.anchors[..end].to_vec(),
             notes: Vec::new(),
+            pins: Vec::new(),
         }
     }
 
@@ -161,6 +165,9 @@ impl Transcript {
         let mut text = format!(
             "[covey: the conversation until here was summarised to save room]\n<summary>\n{summary}\n</summary>\n"
         );
+        for (name, pinned) in &self.pins {
+            text.push_str(&format!("\n[covey: pinned by the person: {name}]\n{pinned}\n"));
+        }
         // In the middle of a turn, its prompt must not be lost.
         let task = self.messages[..at].iter().rev().find(|message| message.role() == Role::User);
         if let Some(task) = task.filter(|_| in_a_turn) {
@@ -201,6 +208,15 @@ impl Transcript {
 }
 
 impl Transcript {
+    /// Shows something that is to stay with the next prompt, and again in every summary; or lets it go.
+    fn pin(&mut self, pin: &Pin, blobs: &Blobs<'_>) {
+        self.pins.retain(|(name, _)| *name != pin.pin);
+        let Some(content) = &pin.content else { return };
+        let Some(Block::Text(text)) = block(content, blobs) else { return };
+        self.notes.push(format!("pinned by the person: {}]\n{text}\n[end of what was pinned", pin.pin));
+        self.pins.push((pin.pin.clone(), text));
+    }
+
     /// What an event says was done.
     pub(super) fn apply(&mut self, compaction: &Compaction) {
         self.prune(&compaction.pruned);
@@ -259,6 +275,13 @@ impl Builder {
                 self.close_step();
                 self.transcript.apply(compaction);
             }
+            EventBody::Hook(ran) if ran.on == HookEvent::Stop && ran.says == Some(HookWord::Deny) => {
+                self.close_step();
+                let because = ran.reason.as_deref().unwrap_or_default();
+                let words = [Content::text(go_on_prompt(because))];
+                self.transcript.push_prompt(&words, &|_| None, "");
+            }
+            EventBody::Pin(pin) => self.transcript.pin(pin, blobs),
             EventBody::Checkpoint(checkpoint) if checkpoint.did != CheckpointAction::Taken => {
                 let what = if checkpoint.did == CheckpointAction::Undone { "undid" } else { "did again" };
                 let note = format!("the person {what} your changes to {}", checkpoint.paths.join(", "));

@@ -1,15 +1,16 @@
 //! Carrying out what [`step`](super::step) decided: recording, telling, running agents, keeping time.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Agent, Answer, ChildEnd};
+use agents::{Agent, Answer, ChildEnd, HookCall};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use guard::Guard;
 use project::Host;
-use protocol::{Event, EventBody, SessionId, SessionView, Timestamp, TurnId, Update};
+use protocol::{Event, EventBody, HookEvent, SessionId, SessionView, Timestamp, TurnId, Update};
 use sessions::{AppendError, Opened, Store, UsageEntry, UsageLog, Writer};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -18,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::blobs::move_to_blobs;
 use super::handle::{Handle, Live, Message, OpFailure, OpResult, StorageFailure};
+use super::hooks::Hooks;
+use super::news::{Listed, News};
 use super::services::{Asked, ChildAsked, SessionServices};
 use super::step::{ChildStart, Effect, Input, Session, SessionOp, Ticket};
 use super::turn::Records;
@@ -29,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What a power cut may cost.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Front ends that fall further behind than this read the log instead.
-const LIVE_EVENTS: usize = 1024;
+const LIVE_EVENTS: usize = 256;
 const INPUTS: usize = 256;
 /// Updates that wait are handed over together.
 const UPDATES_AT_ONCE: usize = 128;
@@ -41,24 +44,37 @@ pub(crate) struct Setup {
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) guard: Arc<Guard>,
+    pub(crate) hooks: Arc<Hooks>,
     pub(crate) usage_log: Option<UsageLog>,
+    /// Where lists hear of it.
+    pub(crate) news: News,
+    /// Where other processes can attach to it.
+    pub(crate) socket: Option<PathBuf>,
 }
 
 /// Starts the actor. What a crash left open in the log is closed first.
 pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> {
-    let Setup { opened, store, agent, host, guard, usage_log } = setup;
+    let Setup { opened, store, agent, host, guard, hooks, usage_log, news, socket } = setup;
     let Opened { mut writer, mut view, .. } = opened;
+    if socket.is_some() {
+        // Without it nobody can attach; the session works all the same.
+        let _ = writer.announce(socket);
+    }
     let left_open = sessions::unfinished(&view);
     if !left_open.is_empty() {
         for event in writer.append(left_open.closing_records(now), now)? {
             view.apply(&event);
         }
     }
+    let (cwd, seen_host, heard) = (view.cwd.clone().into(), host.clone(), hooks.clone());
     let (inputs, received) = mpsc::channel(INPUTS);
     let (live, _) = broadcast::channel(LIVE_EVENTS);
     let actor = Actor {
         session: view.session.clone(),
-        state: Session::new(agent.id(), view.model.clone(), view.mode, view.turns),
+        state: Session::new(agent.id(), view.model.clone(), view.mode, view.turns).taking_up(&view),
+        told: Listed::of(&view),
+        news,
+        last_input: Instant::now(),
         disk: Some(Disk { writer, view }),
         live: live.clone(),
         inputs: inputs.downgrade(),
@@ -66,6 +82,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         agent,
         host,
         guard,
+        hooks,
         usage_log,
         running: HashMap::new(),
         tasks: JoinSet::new(),
@@ -78,7 +95,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         closing: false,
     };
     let task = tokio::spawn(actor.run(received));
-    Ok(Handle::new(inputs, live, task))
+    Ok(Handle::new(inputs, live, task, cwd, seen_host, heard))
 }
 
 /// The log and the state that it adds up to. They travel together to where blocking is allowed.
@@ -93,11 +110,16 @@ struct Actor {
     /// Absent only while a task syncs it, which the actor waits for.
     disk: Option<Disk>,
     live: broadcast::Sender<Live>,
+    news: News,
+    /// What lists show of it.
+    told: Listed,
+    last_input: Instant,
     inputs: mpsc::WeakSender<Message>,
     store: Store,
     agent: Arc<dyn Agent>,
     host: Arc<dyn Host>,
     guard: Arc<Guard>,
+    hooks: Arc<Hooks>,
     usage_log: Option<UsageLog>,
     running: HashMap<TurnId, Running>,
     /// Everything that runs for this session; it ends with the actor.
@@ -145,6 +167,14 @@ impl Actor {
     }
 
     async fn receive(&mut self, message: Message) {
+        if let Message::ParkIfIdle { idle } = message {
+            let unused = self.state.is_idle() && self.live.receiver_count() == 0;
+            if unused && self.last_input.elapsed() >= idle {
+                self.give(Input::Op { op: SessionOp::Park, ticket: 0 }).await;
+            }
+            return;
+        }
+        self.last_input = Instant::now();
         match message {
             Message::Op { op, reply } => {
                 let ticket = self.ticket();
@@ -178,6 +208,11 @@ impl Actor {
                 }
             }
             Message::UseAgent { agent } => self.agent = agent,
+            Message::ParkIfIdle { .. } => {}
+            Message::IsIdle { reply } => {
+                // Whoever asked may be gone.
+                let _ = reply.send(self.state.is_idle());
+            }
         }
     }
 
@@ -235,6 +270,7 @@ impl Actor {
                     children,
                     host: self.host.clone(),
                     guard: self.guard.clone(),
+                    hooks: self.hooks.clone(),
                     store: self.store.clone(),
                     session: self.session.clone(),
                 };
@@ -249,6 +285,7 @@ impl Actor {
                 };
                 let cancel = CancellationToken::new();
                 let updates = agent.prompt(agents_turn, cancel.clone());
+                let updates = told_at_the_end(updates, self.hooks.clone(), turn.clone());
                 let abort = self.tasks.spawn(forward(turn.clone(), updates, asked, wanted, inputs));
                 self.running.insert(turn, Running { cancel, abort });
             }
@@ -263,6 +300,7 @@ impl Actor {
                     running.abort.abort();
                 }
             }
+            Effect::HistoryChanged => self.agent.history_changed(),
             Effect::FlushSoon => self.flush_at = Some(Instant::now() + FLUSH_EVERY),
             Effect::DeadlineIn { turn, millis } => {
                 self.later(Duration::from_millis(millis), Message::Deadline { turn });
@@ -290,6 +328,7 @@ impl Actor {
                     // No subscriber is no error.
                     let _ = self.live.send(Live::Event(event));
                 }
+                self.told.tell(&disk.view, &self.news);
                 if disk.writer.needs_sync() && self.sync_at.is_none() {
                     self.sync_at = Some(Instant::now() + SYNC_EVERY);
                 }
@@ -363,6 +402,27 @@ fn log_usage(log: Option<&UsageLog>, view: &SessionView, events: &[Arc<Event>]) 
     };
     let entries: Vec<UsageEntry> = events.iter().filter_map(entry).collect();
     let _ = log.append(&entries);
+}
+
+/// Hooks hear that a turn is over before it is, so that nobody leaves while they run.
+fn told_at_the_end(
+    updates: BoxStream<'static, Update>,
+    hooks: Arc<Hooks>,
+    turn: TurnId,
+) -> BoxStream<'static, Update> {
+    if !hooks.listen_to(HookEvent::TurnEnd) || turn.as_str().contains('.') {
+        return updates;
+    }
+    let tell = move |update: Update| {
+        let (hooks, turn) = (hooks.clone(), turn.clone());
+        async move {
+            let Update::Done { stop, .. } = &update else { return vec![update] };
+            let call = HookCall::new(HookEvent::TurnEnd).with("stop", stop.as_str());
+            let ran = hooks.run(Some(&turn), call).await.ran;
+            ran.into_iter().map(Update::Hook).chain([update]).collect()
+        }
+    };
+    updates.then(tell).flat_map(futures::stream::iter).boxed()
 }
 
 /// Hands on what an agent says and asks, in the order in which it did.

@@ -1,13 +1,18 @@
 //! A running session from outside: what it can be sent, and what it tells.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use agents::{Agent, Answer};
+use project::Host;
 use protocol::{Event, SessionView, TurnId, Update};
 use sessions::AppendError;
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::hooks::Hooks;
 use super::step::{Refusal, SessionOp};
 
 /// What arrives at a session from outside.
@@ -42,6 +47,14 @@ pub(super) enum Message {
     },
     View {
         reply: oneshot::Sender<SessionView>,
+    },
+    /// Whether no turn runs.
+    IsIdle {
+        reply: oneshot::Sender<bool>,
+    },
+    /// Let go of the session if nothing happened for this long and nobody watches.
+    ParkIfIdle {
+        idle: Duration,
     },
     /// From now on this agent answers.
     UseAgent {
@@ -88,6 +101,12 @@ pub(crate) struct Handle {
     inputs: mpsc::Sender<Message>,
     pub(super) live: broadcast::Sender<Live>,
     task: Mutex<Option<JoinHandle<()>>>,
+    /// The folder it works in.
+    pub(crate) cwd: PathBuf,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) hooks: Arc<Hooks>,
+    /// Whether hooks heard that it begins.
+    pub(crate) has_begun: AtomicBool,
 }
 
 impl Handle {
@@ -95,8 +114,19 @@ impl Handle {
         inputs: mpsc::Sender<Message>,
         live: broadcast::Sender<Live>,
         task: JoinHandle<()>,
+        cwd: PathBuf,
+        host: Arc<dyn Host>,
+        hooks: Arc<Hooks>,
     ) -> Self {
-        Self { inputs, live, task: Mutex::new(Some(task)) }
+        Self {
+            inputs,
+            live,
+            task: Mutex::new(Some(task)),
+            cwd,
+            host,
+            hooks,
+            has_begun: AtomicBool::new(false),
+        }
     }
 
     pub(crate) async fn submit(&self, op: SessionOp) -> OpResult {
@@ -110,6 +140,17 @@ impl Handle {
     pub(crate) async fn use_agent(&self, agent: Arc<dyn Agent>) {
         // A closed session needs no agent.
         let _ = self.inputs.send(Message::UseAgent { agent }).await;
+    }
+
+    /// Whether no turn runs.
+    pub(crate) async fn is_idle(&self) -> bool {
+        self.request(|reply| Message::IsIdle { reply }).await.unwrap_or(true)
+    }
+
+    /// Closes the session if nothing happened for this long and nobody watches.
+    pub(crate) fn park_if_idle(&self, idle: Duration) {
+        // A session with a full queue is not idle.
+        let _ = self.inputs.try_send(Message::ParkIfIdle { idle });
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agents::{Answer, Child, ChildEnd, HistoryError, Question, Services};
+use agents::{Answer, Child, ChildEnd, HistoryError, HookAnswer, HookCall, Question, Services};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use guard::Guard;
@@ -11,6 +11,8 @@ use project::Host;
 use protocol::{BlobRef, Event, EventBody, SessionId, Stop, TurnId, Usage};
 use sessions::{Record, Store};
 use tokio::sync::{mpsc, oneshot};
+
+use super::hooks::Hooks;
 
 /// No blob is handed to an agent above this size.
 const MAX_BLOB: u64 = 32 << 20;
@@ -27,6 +29,7 @@ pub(super) struct SessionServices {
     pub(super) children: mpsc::Sender<ChildAsked>,
     pub(super) host: Arc<dyn Host>,
     pub(super) guard: Arc<Guard>,
+    pub(super) hooks: Arc<Hooks>,
     pub(super) store: Store,
     pub(super) session: SessionId,
 }
@@ -74,6 +77,13 @@ impl Services for SessionServices {
 
     fn guard(&self) -> Arc<Guard> {
         self.guard.clone()
+    }
+
+    fn hook(&self, call: HookCall) -> BoxFuture<'_, HookAnswer> {
+        if !self.hooks.listen_to(call.on) {
+            return std::future::ready(HookAnswer::default()).boxed();
+        }
+        self.hooks.run(Some(&self.turn), call).boxed()
     }
 
     fn folder(&self) -> PathBuf {

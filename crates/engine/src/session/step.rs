@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use agents::{Answer, ChildEnd, Question, Refused};
 use protocol::{
-    AgentId, AnsweredBy, Content, Decision, ErrorInfo, EventBody, Limits, Mode, ModeChanged, ModelChanged,
-    ModelRef, PermissionAnswer, PermissionOutcome, PermissionRequest, RequestId, SessionEnd, Stop, StopCause,
-    Timestamp, TitleChanged, TurnId, TurnStart, Update, Usage, UserPrompt,
+    AgentChanged, AgentId, AnsweredBy, Content, Decision, ErrorInfo, EventBody, Limits, Marks, Mode,
+    ModeChanged, ModelChanged, ModelRef, PermissionAnswer, PermissionOutcome, PermissionRequest, RequestId,
+    SessionEnd, SessionView, Stop, StopCause, Timestamp, TitleChanged, TurnId, TurnStart, Update, Usage,
+    UserPrompt,
 };
 
 use super::turn::{Records, Turn};
@@ -51,7 +52,7 @@ pub(crate) struct ChildStart {
 pub(crate) type Ticket = u64;
 
 /// The part of [`protocol::Op`] that concerns one open session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum SessionOp {
     StartTurn {
         prompt: Vec<Content>,
@@ -72,8 +73,24 @@ pub(crate) enum SessionOp {
     SetModel {
         model: ModelRef,
     },
+    SetAgent {
+        agent: AgentId,
+        model: Option<ModelRef>,
+    },
     Rename {
         title: String,
+    },
+    Mark {
+        pinned: Option<bool>,
+        archived: Option<bool>,
+    },
+    /// Something was done to the conversation that the agent's memory of it does not have.
+    Note {
+        body: Box<EventBody>,
+        /// Only between turns.
+        idle: bool,
+        /// Models are sent something else because of it.
+        changes_history: bool,
     },
     End {
         reason: String,
@@ -114,6 +131,8 @@ pub(crate) enum Effect {
         ticket: Ticket,
         end: ChildEnd,
     },
+    /// The agent has to read the log again.
+    HistoryChanged,
     FlushSoon,
     DeadlineIn {
         turn: TurnId,
@@ -148,6 +167,7 @@ pub(crate) struct Session {
     agent: AgentId,
     model: Option<ModelRef>,
     mode: Mode,
+    marks: Marks,
     next_turn: u32,
     turns: BTreeMap<TurnId, Turn>,
     /// Prompts by the key their front end chose.
@@ -184,6 +204,7 @@ impl Session {
             agent,
             model,
             mode,
+            marks: Marks::default(),
             next_turn: turns_so_far + 1,
             turns: BTreeMap::new(),
             keys: HashMap::new(),
@@ -192,6 +213,19 @@ impl Session {
             owed: Vec::new(),
             ending: false,
         }
+    }
+
+    /// With what the log tells of earlier: a prompt that comes again under its key is the same prompt, even after a
+    /// restart.
+    pub(crate) fn taking_up(mut self, view: &SessionView) -> Self {
+        self.marks = view.marks;
+        self.keys = view.keys.iter().map(|known| (known.key.clone(), known.turn.clone())).collect();
+        self
+    }
+
+    /// Whether no turn is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.turns.is_empty()
     }
 
     pub(crate) fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
@@ -257,8 +291,28 @@ impl Session {
                 self.model = Some(model.clone());
                 accept(append(vec![(None, EventBody::Model(ModelChanged { model }))]), None)
             }
+            SessionOp::SetAgent { agent, model } => {
+                if !self.turns.is_empty() {
+                    return refuse(Refusal::Busy);
+                }
+                (self.agent, self.model) = (agent.clone(), model.clone());
+                accept(append(vec![(None, EventBody::Agent(AgentChanged { agent, model }))]), None)
+            }
             SessionOp::Rename { title } => {
                 accept(append(vec![(None, EventBody::Title(TitleChanged { title }))]), None)
+            }
+            SessionOp::Mark { pinned, archived } => {
+                self.marks = Marks {
+                    pinned: pinned.unwrap_or(self.marks.pinned),
+                    archived: archived.unwrap_or(self.marks.archived),
+                };
+                accept(append(vec![(None, EventBody::Marks(self.marks))]), None)
+            }
+            SessionOp::Note { idle: true, .. } if !self.turns.is_empty() => refuse(Refusal::Busy),
+            SessionOp::Note { body, changes_history, .. } => {
+                let mut effects = append(vec![(None, *body)]);
+                effects.extend(changes_history.then_some(Effect::HistoryChanged));
+                accept(effects, None)
             }
             SessionOp::End { reason } => {
                 let mut effects = self.stop_everything(now);

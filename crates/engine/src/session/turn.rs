@@ -174,6 +174,7 @@ impl Turn {
             }
             Update::Plan(plan) => EventBody::Plan(plan),
             Update::SuggestedActions(actions) => EventBody::SuggestedActions(actions),
+            Update::Commands(commands) => EventBody::Commands(commands),
             Update::Checkpoint(checkpoint) => EventBody::Checkpoint(checkpoint),
             Update::Compaction(compaction) => EventBody::Compaction(compaction),
             Update::Context(ledger) => EventBody::Context(ledger),
@@ -182,6 +183,7 @@ impl Turn {
             Update::Retry(retry) => EventBody::Retry(retry),
             Update::Verbatim(verbatim) => EventBody::Verbatim(verbatim),
             Update::Route(route) => EventBody::Route(route),
+            Update::Hook(ran) => EventBody::Hook(ran),
             Update::Notice(notice) => EventBody::Notice(notice),
             Update::Error(error) => EventBody::Error(error),
         })

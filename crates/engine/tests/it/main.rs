@@ -4,6 +4,9 @@
 mod context;
 mod conversation;
 mod faults;
+mod hooks;
+mod past;
 mod play;
+mod prompts;
 mod team;
 mod watching;

@@ -1,12 +1,13 @@
 //! One helper touches the API; each test is a story in and text out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Engine, EngineOptions};
 use futures::StreamExt;
 use models::{Catalogue, RetryPolicy};
+use project::Home;
 use protocol::{
     Content, Decision, Event, EventBody, Limits, Mode, Op, PermissionOutcome, SessionId, ToolContent, TurnId,
 };
@@ -36,8 +37,23 @@ impl World {
         std::fs::create_dir_all(project.join(".git")).unwrap();
         let server = ModelServer::start(script.parse::<Script>().unwrap()).await.unwrap();
         let store = Store::new(folder.path().join("sessions"));
-        let engine = new_engine(&server, &store, window);
+        let engine = new_engine(&server, &store, folder.path(), window);
         Self { server, engine, store, project, folder, window }
+    }
+
+    /// A file of the person's own.
+    pub(crate) fn keep(&self, path: &str, text: &str) {
+        let path = home_in(self.folder.path()).config_dir().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// The person accepts everything in the project as it is now.
+    pub(crate) fn trust(&self) {
+        let root = self.project.canonicalize().unwrap();
+        let mut store = guard::TrustStore::open(home_in(self.folder.path()).data_dir(), &root);
+        let found = store.found();
+        store.accept(&found).unwrap();
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -91,11 +107,11 @@ impl World {
     /// A second engine on the same store, as after a restart.
     pub(crate) async fn restart(&mut self) {
         self.engine.shutdown().await;
-        self.engine = new_engine(&self.server, &self.store, self.window);
+        self.engine = new_engine(&self.server, &self.store, self.folder.path(), self.window);
     }
 }
 
-fn new_engine(server: &ModelServer, store: &Store, window: u32) -> Engine {
+fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32) -> Engine {
     let config = format!(
         "wire = \"openai-chat\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = {window}\n",
         server.base_url()
@@ -105,6 +121,7 @@ fn new_engine(server: &ModelServer, store: &Store, window: u32) -> Engine {
     Engine::new(EngineOptions {
         store: store.clone(),
         catalogue: Arc::new(Catalogue::new(providers, |_| None).with_retry(retry)),
+        fleet: None,
         agent: "native".into(),
         model: Some("testkit/scripted".into()),
         mode: Mode::Ask,
@@ -113,18 +130,26 @@ fn new_engine(server: &ModelServer, store: &Store, window: u32) -> Engine {
         usage_log: None,
         context: Default::default(),
         index: None,
+        auto_context: 2_000,
+        mcp: Arc::new(Default::default),
         redactor: Default::default(),
         permissions: Default::default(),
-        home: None,
+        home: Some(home_in(folder)),
         user_home: "/nonexistent".into(),
         launcher: Arc::new(project::Unconfined),
+        socket: None,
         version: "0.0.0".to_owned(),
     })
 }
 
+/// The person's folders.
+fn home_in(folder: &Path) -> Home {
+    Home::at(folder.join("home"))
+}
+
 /// Another engine on a world's store.
 pub(crate) fn engine_on(world: &World) -> Engine {
-    new_engine(&world.server, &world.store, world.window)
+    new_engine(&world.server, &world.store, world.folder.path(), world.window)
 }
 
 pub(crate) fn ends(event: &Event, turn: &TurnId) -> bool {
