@@ -3,18 +3,31 @@
 //! Everything that a person sees and does goes through [`Client`]: reads, changes, and a session's events from any
 //! number on. Front ends know nothing else of Covey, so the same terminal UI drives an engine in its own process or
 //! one behind a socket. The in-process adapter is made where the engine is made, in `covey`.
+//!
+//! [`commands`] are the slash commands that all front ends share.
+
+mod carrier;
+pub mod commands;
+mod remote;
+pub mod wire;
+
+pub use carrier::Address;
+pub use remote::Remote;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use protocol::{Event, Op, Receipt, Reply, Request, SessionId};
+use protocol::{Event, ListChange, Op, Receipt, Reply, Request, SessionId};
 
 /// A session's events in order, without gaps: first what is in the log, then what happens.
 ///
 /// A reader that falls behind is caught up from the log; it never slows the session. The stream ends when the session
 /// is closed, or after an error.
 pub type EventStream = BoxStream<'static, Result<Arc<Event>, ClientError>>;
+
+/// The list of sessions: all of it first, then its changes. All of it again when news were missed.
+pub type SessionList = BoxStream<'static, Result<ListChange, ClientError>>;
 
 /// A connection to an engine.
 #[async_trait]
@@ -27,6 +40,9 @@ pub trait Client: Send + Sync {
 
     /// The events of `session` whose number is greater than `after`.
     async fn events(&self, session: SessionId, after: u64) -> Result<EventStream, ClientError>;
+
+    /// The sessions there are, and what becomes of them.
+    async fn sessions(&self) -> Result<SessionList, ClientError>;
 }
 
 /// What went wrong, as data, so that it reads the same through a socket.
@@ -53,4 +69,35 @@ pub enum Failure {
     Storage,
     /// The engine is gone: connect again.
     Closed,
+    /// Show the token of this run.
+    Denied,
+}
+
+impl Failure {
+    const ALL: [Self; 7] = [
+        Self::NotFound,
+        Self::Locked,
+        Self::Invalid,
+        Self::NoModel,
+        Self::Storage,
+        Self::Closed,
+        Self::Denied,
+    ];
+
+    /// As it is written on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::Locked => "locked",
+            Self::Invalid => "invalid",
+            Self::NoModel => "no_model",
+            Self::Storage => "storage",
+            Self::Closed => "closed",
+            Self::Denied => "unauthorized",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
