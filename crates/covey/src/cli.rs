@@ -8,10 +8,38 @@ use protocol::Mode;
 
 /// Coding agents working as one team, on your machine.
 #[derive(Parser)]
-#[command(name = "covey", version, disable_help_subcommand = true, after_help = EXIT_CODES)]
+#[command(name = "covey", version, disable_help_subcommand = true, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArguments,
+}
+
+/// `covey` alone, on a terminal: a conversation in this folder.
+#[derive(Debug, Args)]
+pub(crate) struct TalkArguments {
+    /// Who answers
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Which model: PROVIDER/MODEL, or the name of a chain
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
+    #[arg(long)]
+    pub(crate) mode: Option<Mode>,
+    /// Go on with this session: its id, the start of it, or words of its title
+    #[arg(long, value_name = "ID", conflicts_with = "continue_latest")]
+    pub(crate) session: Option<String>,
+    /// Go on with the newest session of this folder
+    #[arg(long = "continue")]
+    pub(crate) continue_latest: bool,
+    /// Use the whole screen instead of the terminal's scrollback
+    #[arg(long)]
+    pub(crate) fullscreen: bool,
+    /// Work in this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 const EXIT_CODES: &str = "\
@@ -22,6 +50,8 @@ Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 something was de
 pub(crate) enum Command {
     /// Ask one thing, headless: the answer goes to stdout
     Run(Box<RunArguments>),
+    /// Serve the web UI and an API on this machine
+    Serve(ServeArguments),
     /// Look at, search, export and manage recorded sessions
     Session(SessionArguments),
     /// Find code in this project, by words and by meaning
@@ -30,8 +60,12 @@ pub(crate) enum Command {
     Index(IndexArguments),
     /// Which models there are, which can be used, and what they cost
     Models(ModelsArguments),
+    /// Agents of other makers: which are here, whether they work, how to get them
+    Agents(AgentsArguments),
     /// What the built-in agent can do
     Tools(ToolsArguments),
+    /// MCP servers: add, look at and test them, or be one
+    Mcp(crate::servers::McpArguments),
     /// Keys and logins: add, remove, look at and choose them
     Auth(AuthArguments),
     /// What may happen and why, what was decided, what of this repository is trusted
@@ -101,6 +135,31 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) image: Vec<PathBuf>,
     /// Work in this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Let a running `covey serve` do it: the address that it printed; its token may be in COVEY_TOKEN instead
+    #[arg(long, value_name = "URL", conflicts_with_all = ["allow", "deny", "sandbox"])]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Whoever has the printed address can do on this machine what you can do. It is of this run only, and works on this machine \
+only; --bind says how to reach it from another one.")]
+pub(crate) struct ServeArguments {
+    /// Listen here instead of on this machine only: ADDRESS:PORT, or a PORT on this machine
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) bind: Option<String>,
+    /// A name under which a reverse proxy serves it, such as covey.example.org; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// Open it in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Print the address as {"url","token"}
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where new sessions work
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
 }
@@ -418,6 +477,37 @@ pub(crate) enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct AgentsArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<AgentsCommand>,
+    /// Ask each of them anew
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// Have an agent say hello, and show everything that comes of it
+    Test {
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Install an agent, after asking
+    Install {
+        name: String,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Log in with an agent's own program
+    Login { name: String },
 }
 
 #[derive(Args)]

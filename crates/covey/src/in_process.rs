@@ -1,35 +1,70 @@
-//! A [`Client`] to an engine in this process.
+//! A [`Client`] to an engine in this process and, for sessions that another process has, to that one.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{Client, ClientError, EventStream, Failure};
+use client::{Address, Client, ClientError, EventStream, Failure, Remote, SessionList};
 use engine::{Engine, EngineError};
 use futures::StreamExt;
 use protocol::{Op, Receipt, Reply, Request, SessionId};
 use sessions::StoreError;
+use tokio::sync::Mutex;
 
-pub(crate) struct InProcess(pub(crate) Engine);
+pub(crate) struct InProcess {
+    engine: Engine,
+    /// Other processes that have sessions, by where they are reached.
+    others: Mutex<HashMap<PathBuf, Remote>>,
+}
 
 #[async_trait]
 impl Client for InProcess {
     async fn read(&self, request: Request) -> Result<Reply, ClientError> {
-        self.0.read(request).await.map_err(client_error)
+        self.engine.read(request).await.map_err(client_error)
     }
 
     async fn submit(&self, op: Op) -> Result<Receipt, ClientError> {
-        self.0.submit(op).await.map_err(client_error)
+        match self.engine.submit(op.clone()).await {
+            Err(EngineError::Store(StoreError::Locked { session, holder })) => {
+                let locked =
+                    client_error(EngineError::Store(StoreError::Locked { session: session.clone(), holder }));
+                self.owner_of(&session).await.ok_or(locked)?.submit(op).await
+            }
+            result => result.map_err(client_error),
+        }
     }
 
     async fn events(&self, session: SessionId, after: u64) -> Result<EventStream, ClientError> {
-        let events = self.0.events(session, after).await.map_err(client_error)?;
-        Ok(events.map(|event| event.map_err(client_error)).boxed())
+        match self.engine.events(session.clone(), after).await {
+            Ok(events) => Ok(events.map(|event| event.map_err(client_error)).boxed()),
+            Err(error @ EngineError::Store(StoreError::Locked { .. })) => {
+                self.owner_of(&session).await.ok_or(client_error(error))?.events(session, after).await
+            }
+            Err(error) => Err(client_error(error)),
+        }
+    }
+
+    async fn sessions(&self) -> Result<SessionList, ClientError> {
+        Ok(self.engine.sessions().map(|change| change.map_err(client_error)).boxed())
     }
 }
 
 impl InProcess {
     pub(crate) fn new(engine: Engine) -> Arc<Self> {
-        Arc::new(Self(engine))
+        Arc::new(Self { engine, others: Mutex::default() })
+    }
+
+    /// The process that has a session, where it lets others attach.
+    async fn owner_of(&self, session: &SessionId) -> Option<Remote> {
+        let socket = self.engine.reached_at(session)?;
+        let mut others = self.others.lock().await;
+        if let Some(known) = others.get(&socket).filter(|known| known.is_connected()) {
+            return Some(known.clone());
+        }
+        let remote = Remote::connect(Address::Socket(socket.clone())).await.ok()?;
+        others.insert(socket, remote.clone());
+        Some(remote)
     }
 }
 
@@ -38,15 +73,10 @@ fn client_error(error: EngineError) -> ClientError {
         EngineError::Store(StoreError::NotFound(_)) => Failure::NotFound,
         EngineError::Store(StoreError::Locked { .. }) => Failure::Locked,
         EngineError::Store(_) | EngineError::Storage { .. } => Failure::Storage,
-        EngineError::Refused { .. } | EngineError::NoAgent(_) => Failure::Invalid,
+        EngineError::Refused { .. } | EngineError::NoAgent { .. } => Failure::Invalid,
         EngineError::NoModel { .. } => Failure::NoModel,
         EngineError::Closed(_) => Failure::Closed,
     };
     let hint = error.hint();
     ClientError { kind, message: crate::exit::Failure::from_error(&error).message, hint }
-}
-
-/// The same for commands that hold the engine itself.
-pub(crate) fn failure(error: EngineError) -> crate::exit::Failure {
-    client_error(error).into()
 }

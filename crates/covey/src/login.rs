@@ -245,7 +245,7 @@ impl Person for Watcher {
 }
 
 /// Tries; the address was shown in any case.
-fn open_browser(url: &str) {
+pub(crate) fn open_browser(url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

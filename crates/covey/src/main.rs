@@ -1,8 +1,11 @@
 //! `covey`: the command line, the wiring, the exit codes. The only crate that knows all the others.
 
+mod agents;
+mod attach;
 mod cli;
 mod completions;
 mod config;
+mod confirm;
 mod discover;
 mod doctor;
 mod exit;
@@ -13,9 +16,12 @@ mod models;
 mod permissions;
 mod run;
 mod search;
+mod serve;
+mod servers;
 mod session;
 mod settings;
 mod stats;
+mod talk;
 mod terminal;
 mod tools;
 
@@ -35,16 +41,20 @@ fn main() -> ExitCode {
         }
     };
     let result = match cli.command {
+        None if terminal::has_person() => talk::talk(&cli.talk),
         None => {
             let _ = Cli::command().print_help();
             Ok(Exit::Usage)
         }
         Some(Command::Run(arguments)) => run::run(*arguments),
+        Some(Command::Serve(arguments)) => serve::serve(&arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
         Some(Command::Search(arguments)) => search::search(&arguments),
         Some(Command::Index(arguments)) => index::index(&arguments),
         Some(Command::Models(arguments)) => models::models(&arguments),
+        Some(Command::Agents(arguments)) => agents::agents(arguments),
         Some(Command::Tools(arguments)) => tools::tools(&arguments),
+        Some(Command::Mcp(arguments)) => servers::mcp(arguments.command),
         Some(Command::Auth(arguments)) => login::auth(arguments.command),
         Some(Command::Guard(arguments)) => permissions::guard(arguments.command),
         Some(Command::Config(arguments)) => config::config(arguments.command),

@@ -22,7 +22,7 @@ pub(crate) use arguments::{GuardArguments, GuardCommand, rule};
 pub(crate) fn guard(command: GuardCommand) -> Result<Exit, Failure> {
     match command {
         GuardCommand::Explain(arguments) => explain::explain(&arguments),
-        GuardCommand::Rules { json } => rules::rules(json),
+        GuardCommand::Rules(arguments) => rules::rules(&arguments),
         GuardCommand::Forget { rule, all, json } => rules::forget(rule.as_deref(), all, json),
         GuardCommand::Why { text, limit, json } => audit::why(text.as_deref(), limit, json),
         GuardCommand::Audit { command, session, json } => {

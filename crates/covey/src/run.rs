@@ -1,7 +1,7 @@
 //! `covey run`: one prompt, headless. It never asks.
 
 mod finish;
-mod interrupts;
+pub(crate) mod interrupts;
 mod output;
 mod prompt;
 mod target;
@@ -15,11 +15,13 @@ use futures::StreamExt;
 use protocol::{Event, EventBody, Limits, Op, SessionId, TurnId};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::attach::Door;
 use crate::block_on;
 use crate::cli::RunArguments;
 use crate::exit::{Exit, Failure};
-use crate::in_process::InProcess;
 use crate::settings::Settings;
+
+pub(crate) use prompt::read_image;
 
 use finish::Outcome;
 use interrupts::Interrupts;
@@ -48,9 +50,9 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     settings.deny.clone_from(&arguments.deny);
     let prompt = prompt::read(arguments.prompt.as_deref(), &arguments.image)?;
 
+    let door = Door::make(&mut settings);
     let target = target::choose(&settings, &arguments).await?;
-    let engine = target.engine.clone();
-    let client = InProcess::new(engine.clone());
+    let _open = door.map(|door| door.open(&settings, target.client.clone()));
     let limits = Limits {
         max_steps: arguments.max_steps,
         max_tokens: arguments.max_tokens,
@@ -58,8 +60,11 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
         timeout_ms: arguments.timeout.map(|limit| u64::try_from(limit.0.as_millis()).unwrap_or(u64::MAX)),
     };
     let mut output = Output::new(arguments.json, &settings.config);
-    let result = converse(client.as_ref(), &target.session, target.after, prompt, limits, &mut output).await;
-    engine.shutdown().await;
+    let result =
+        converse(target.client.as_ref(), &target.session, target.after, prompt, limits, &mut output).await;
+    if let Some(engine) = &target.engine {
+        engine.shutdown().await;
+    }
     let outcome = result?;
     output.finish(&outcome)?;
     Ok(outcome.exit())

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use ::agents::{AgentConfig, Fleet, FleetOptions};
 use ::auth::{Credentials, FileStore, SecretStore};
 use ::models::{Catalogue, Chain, Health, ProviderConfig};
 use engine::{ContextLimits, Engine, EngineOptions, NativeAgent, Share};
@@ -17,6 +19,10 @@ use crate::terminal::tell_warning;
 
 const WIRES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini"];
 const TOKENS: i64 = 1_000_000_000;
+/// How long an agent of another maker is kept without work.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+/// Tokens of code beside a prompt.
+const AUTO_CONTEXT: usize = 2_000;
 
 const STEP: &[Key] = &[
     Key::integer("tokens", 1, TOKENS).doc("for prompts longer than this"),
@@ -87,6 +93,19 @@ const PROVIDER: Schema = Schema::Table(&[
     ),
 ]);
 
+const AGENT: Schema = Schema::Table(&[
+    Key::text("command").doc("the program, if it is not the one in the search path"),
+    Key::list("args", &Schema::Text).doc("more arguments for it"),
+    Key::map("env", &Schema::Secret).doc("variables that it is started with"),
+    Key::text("model").doc("which model it is to use"),
+    Key::text("mode").doc("its own word for how it works, where that is left to it"),
+    Key::list("acp", &Schema::Text).doc("a command that speaks the Agent Client Protocol"),
+    Key::text("url").doc("where its gateway or its API is"),
+    Key::list("state", &Schema::Text).doc("folders of its own that it may write"),
+    Key::list("variables", &Schema::Text).doc("variables that it gets although they look like secrets"),
+    Key::bool("asks").doc("whether it asks before it acts; one that does not may only look"),
+]);
+
 /// Everything that a config file may say.
 ///
 /// A repository may not choose where prompts go or which key is sent along: that needs the person's trust.
@@ -112,6 +131,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &guard::PERMISSIONS,
     &guard::SANDBOX,
     &crate::index::SECTION,
+    &crate::servers::SECTION,
     &Key::table(
         "context",
         &[
@@ -119,9 +139,14 @@ pub(crate) const SECTIONS: &[&Key] = &[
                 .default("60%")
                 .doc("from here old results are cut: a share of the window, or tokens"),
             Key::text("full").default("85%").doc("from here old turns are summarised"),
+            Key::integer("auto", 0, TOKENS)
+                .default("2000")
+                .doc("tokens of code that fits a prompt and is put beside it, where there is an index"),
         ],
     ),
+    &crate::talk::SECTION,
     &Key::map("providers", &PROVIDER).trusted().doc("where models are served"),
+    &Key::map("agents", &AGENT).trusted().doc("agents of other makers"),
 ];
 
 /// Where the program runs and what it was told.
@@ -134,6 +159,8 @@ pub(crate) struct Settings {
     /// `--allow` and `--deny`.
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
+    /// Where other processes can attach to this one.
+    pub(crate) socket: Option<PathBuf>,
 }
 
 impl Settings {
@@ -168,7 +195,7 @@ impl Settings {
         })
         .map_err(|errors| config_failure(&errors.errors))?;
         let root = project.root().to_owned();
-        Ok(Self { home, cwd, root, config, allow: Vec::new(), deny: Vec::new() })
+        Ok(Self { home, cwd, root, config, allow: Vec::new(), deny: Vec::new(), socket: None })
     }
 
     pub(crate) fn store(&self, what: &str) -> Store {
@@ -176,7 +203,7 @@ impl Settings {
     }
 
     /// Masks every secret that is known here: of the environment, and of logins.
-    fn redactor(&self) -> Redactor {
+    pub(crate) fn redactor(&self) -> Redactor {
         let env = std::env::vars_os()
             .filter(|(name, value)| looks_secret(name, value))
             .filter_map(|(_, value)| value.into_string().ok())
@@ -260,6 +287,11 @@ impl Settings {
         Ok(self.config.get("model")?)
     }
 
+    /// Who answers.
+    pub(crate) fn agent(&self) -> Result<AgentId, Failure> {
+        Ok(self.config.get("agent")?.unwrap_or_else(|| AgentId::new(NativeAgent::ID)))
+    }
+
     /// What may happen without asking, and what never: the settings and these rules.
     pub(crate) fn permissions(
         &self,
@@ -277,16 +309,53 @@ impl Settings {
         Ok(Sandbox::new(config.unwrap_or_default().policy(&self.home)))
     }
 
+    /// The agents of other makers, as the settings have them.
+    pub(crate) fn fleet(&self, launcher: Arc<SandboxLauncher>) -> Result<Arc<Fleet>, Failure> {
+        let config: Option<BTreeMap<String, AgentConfig>> = self.config.get("agents")?;
+        let catalogue = ::agents::Catalogue::new(config.unwrap_or_default())
+            .map_err(|error| Failure { hint: error.hint(), ..Failure::usage(error.to_string()) })?;
+        Ok(Fleet::new(FleetOptions {
+            catalogue,
+            launcher,
+            user_home: std::env::home_dir().unwrap_or_default(),
+            path: std::env::var("PATH").unwrap_or_default(),
+            env: process_env,
+            servers: crate::servers::handed_on(self)?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            idle: IDLE,
+        }))
+    }
+
+    /// The MCP servers, read again when they changed: what was added meanwhile counts for the next session.
+    fn mcp_servers(&self) -> Result<engine::ServersOf, Failure> {
+        let known = crate::servers::configured(self)?;
+        let (cwd, file) = (self.cwd.clone(), self.home.config_file());
+        let changed = move || file.metadata().and_then(|metadata| metadata.modified()).ok();
+        let read = changed();
+        Ok(Arc::new(move || {
+            if changed() == read {
+                return known.clone();
+            }
+            // A file that has a mistake by now leaves things as they were.
+            let now =
+                Settings::load(Some(&cwd), &[]).and_then(|settings| crate::servers::configured(&settings));
+            now.unwrap_or_else(|_| known.clone())
+        }))
+    }
+
     pub(crate) fn engine(
         &self,
         store: Store,
         catalogue: Catalogue,
         model: Option<ModelRef>,
     ) -> Result<Engine, Failure> {
+        let launcher =
+            Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| tell_warning(&reverted.to_string())));
         Ok(Engine::new(EngineOptions {
+            fleet: Some(self.fleet(launcher.clone())?),
             store,
             catalogue: Arc::new(catalogue),
-            agent: self.config.get::<AgentId>("agent")?.unwrap_or_else(|| AgentId::new(NativeAgent::ID)),
+            agent: self.agent()?,
             model,
             mode: self.config.get::<Mode>("mode")?.unwrap_or_default(),
             reasoning: self.config.get("reasoning")?,
@@ -294,13 +363,14 @@ impl Settings {
             usage_log: Some(self.usage_log()),
             context: self.context()?,
             index: Some(crate::index::options(self)?),
+            auto_context: self.config.get("context.auto")?.unwrap_or(AUTO_CONTEXT),
+            mcp: self.mcp_servers()?,
             redactor: Arc::new(self.redactor()),
             permissions: self.permissions(&self.allow, &self.deny)?,
             home: Some(self.home.clone()),
             user_home: std::env::home_dir().unwrap_or_default(),
-            launcher: Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| {
-                tell_warning(&reverted.to_string())
-            })),
+            launcher,
+            socket: self.socket.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }

@@ -1,6 +1,7 @@
 //! Colours and signs, only where a person looks.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// To stdout, all of it or an error: a reader that left is no success. What is printed is seen at once.
 pub(crate) fn print(text: &str) -> io::Result<()> {
@@ -9,9 +10,32 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     written.map_err(|error| io::Error::new(error.kind(), format!("could not write to stdout: {error}")))
 }
 
+/// What is told while something else has the screen; none when nothing has.
+static HELD: Mutex<Option<String>> = Mutex::new(None);
+
 /// To stderr, as far as anybody is there to read it. A terminal that went away must not end the work.
 pub(crate) fn tell(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    match HELD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        Some(held) => held.push_str(text),
+        None => _ = io::stderr().lock().write_all(text.as_bytes()),
+    }
+}
+
+/// Keeps what is told until the screen is free again.
+pub(crate) fn hold() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Tells what was kept.
+pub(crate) fn release() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    tell(held.as_deref().unwrap_or_default());
+}
+
+/// Whether somebody sits at a terminal that can be drawn on.
+pub(crate) fn has_person() -> bool {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
 }
 
 /// What happened, and on a line of its own what to do.

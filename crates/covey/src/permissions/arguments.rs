@@ -15,11 +15,8 @@ pub(crate) struct GuardArguments {
 pub(crate) enum GuardCommand {
     /// What would happen to a command, and why; nothing is run
     Explain(ExplainArguments),
-    /// Every rule that holds in this folder, and where it comes from
-    Rules {
-        #[arg(long)]
-        json: bool,
-    },
+    /// Every rule that holds in this folder, and where it comes from; or add some
+    Rules(RulesArguments),
     /// Forget an answer that was kept: a rule, or all of this project's
     Forget {
         /// As `covey guard rules` shows it
@@ -94,6 +91,24 @@ pub(crate) struct ExplainArguments {
 pub(crate) enum AuditCommand {
     /// Check the chain of hashes of every log
     Verify,
+}
+
+#[derive(Args)]
+pub(crate) struct RulesArguments {
+    /// Add a rule: what it names runs unasked
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Add a rule: what it names is asked about
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ask: Vec<String>,
+    /// Add a rule: what it names never runs
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
+    /// Add it for every project, not only for this one
+    #[arg(long)]
+    pub(crate) everywhere: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

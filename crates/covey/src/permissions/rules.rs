@@ -3,13 +3,16 @@
 use guard::{Effect, Memory, Source};
 use serde_json::{Value, json};
 
+use super::arguments::RulesArguments;
 use super::{done, looking_on};
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
 use crate::terminal::{Stream, Style, plain};
 
-pub(super) fn rules(json: bool) -> Result<Exit, Failure> {
+pub(super) fn rules(arguments: &RulesArguments) -> Result<Exit, Failure> {
+    let json = arguments.json;
     let settings = Settings::load(None, &[])?;
+    add(&settings, arguments)?;
     let guard = looking_on(&settings, settings.permissions(&[], &[])?)?;
     let rules = guard.rules();
     let memory = Memory::load(settings.home.data_dir());
@@ -56,12 +59,29 @@ pub(super) fn rules(json: bool) -> Result<Exit, Failure> {
     for (rule, count) in often {
         let times = count.yes.round();
         out.push_str(&format!(
-            "{} you allowed {} {times} times; make it a rule: covey config set permissions.allow\n",
+            "{} you allowed {} {times} times; make it a rule: covey guard rules --allow '{}'\n",
             style.accent("hint:"),
+            plain(rule),
             plain(rule)
         ));
     }
     done(&out)
+}
+
+/// Keeps what the person said as if they had answered so to a question.
+fn add(settings: &Settings, arguments: &RulesArguments) -> Result<(), Failure> {
+    let root = (!arguments.everywhere).then_some(settings.root.as_path());
+    let kinds =
+        [(&arguments.allow, Effect::Allow), (&arguments.ask, Effect::Ask), (&arguments.deny, Effect::Deny)];
+    for text in kinds.iter().flat_map(|(rules, _)| rules.iter()) {
+        let parsed: Result<guard::Rule, guard::RuleError> = text.parse();
+        parsed.map_err(|error| Failure::usage(error.to_string()).hint(error.hint()))?;
+    }
+    for (rules, effect) in kinds.into_iter().filter(|(rules, _)| !rules.is_empty()) {
+        Memory::change(settings.home.data_dir(), |memory| memory.keep(root, rules, effect, now()))
+            .map_err(|error| Failure::from_error(&error))?;
+    }
+    Ok(())
 }
 
 pub(super) fn forget(rule: Option<&str>, all: bool, json: bool) -> Result<Exit, Failure> {

@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::{Exit, Failure};
 
-pub(super) struct Interrupts {
+pub(crate) struct Interrupts {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
     hangup: Option<Signal>,
@@ -15,7 +15,7 @@ pub(super) struct Interrupts {
 
 impl Interrupts {
     /// Listens for what is not ignored already: `nohup` means it.
-    pub(super) fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         let ignored = ignored_signals();
         let listen = |kind: SignalKind| -> Result<Option<Signal>, Failure> {
             let is_ignored = ignored >> (kind.as_raw_value() - 1) & 1 == 1;
@@ -29,7 +29,7 @@ impl Interrupts {
         })
     }
 
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             () = received(&mut self.interrupt) => {}
             () = received(&mut self.terminate) => {}
@@ -40,7 +40,7 @@ impl Interrupts {
         }
     }
 
-    pub(super) fn quit_on_next(&mut self) {
+    pub(crate) fn quit_on_next(&mut self) {
         self.quit = true;
     }
 }

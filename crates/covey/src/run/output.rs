@@ -146,6 +146,7 @@ impl Text {
                 tell_warning(&format!("`{}` answers instead of `{}`: {reason}", route.to, route.from));
             }
             EventBody::Compaction(compaction) => self.whisper(&compaction.describe()),
+            EventBody::Hook(ran) => self.whisper(&plain(&ran.describe())),
             EventBody::Notice(notice) if notice.level == NoticeLevel::Warning => {
                 tell_warning(&plain(&notice.text))
             }

@@ -24,7 +24,8 @@ pub(super) fn read(prompt: Option<&str>, images: &[PathBuf]) -> Result<Vec<Conte
     if text.trim().is_empty() && images.is_empty() {
         return Err(Failure::usage("the prompt is empty"));
     }
-    let mut content: Vec<Content> = images.iter().map(|path| image(path)).collect::<Result<_, _>>()?;
+    let mut content: Vec<Content> =
+        images.iter().map(|path| read_image(path).map(Content::Image)).collect::<Result<_, _>>()?;
     content.push(Content::Text { text });
     Ok(content)
 }
@@ -39,7 +40,8 @@ fn stdin() -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| Failure::usage("the prompt on stdin is not UTF-8 text"))
 }
 
-fn image(path: &Path) -> Result<Content, Failure> {
+/// A picture from a file, by what the file holds.
+pub(crate) fn read_image(path: &Path) -> Result<Image, Failure> {
     let refuse = |why: String| Failure::usage(format!("can not attach `{}`: {why}", path.display()));
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // Opening a pipe would wait for somebody to write to it.
@@ -54,7 +56,7 @@ fn image(path: &Path) -> Result<Content, Failure> {
         media_type(&bytes).ok_or_else(|| refuse("it is no PNG, JPEG, GIF or WebP picture".to_owned()))?;
     let data = base64::engine::general_purpose::STANDARD.encode(bytes);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Content::Image(Image { media_type: media_type.to_owned(), name, source: Source::Data(data) }))
+    Ok(Image { media_type: media_type.to_owned(), name, source: Source::Data(data) })
 }
 
 /// By what the file holds, not by what it is called.

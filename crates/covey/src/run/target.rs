@@ -1,26 +1,37 @@
 //! Which session and which model a run works with.
 
+use std::sync::Arc;
+
 use ::models::Catalogue;
+use client::Client;
 use engine::Engine;
-use protocol::{Mode, ModelRef, Op, SessionId};
+use protocol::{AgentId, Mode, ModelRef, Op, SessionId};
 
 use super::folder;
 use crate::cli::RunArguments;
 use crate::discover::{discover, nothing_found};
 use crate::exit::Failure;
+use crate::in_process::InProcess;
 use crate::session::one_session;
 use crate::settings::Settings;
 use crate::terminal::{Stream, Style, tell};
 
-/// An engine with the session open.
+mod remote;
+
+/// A way to the session.
 pub(super) struct Target {
-    pub(super) engine: Engine,
+    pub(super) client: Arc<dyn Client>,
+    /// Where the session runs in this process, to be ended with it.
+    pub(super) engine: Option<Engine>,
     pub(super) session: SessionId,
     /// The last event that was there before.
     pub(super) after: u64,
 }
 
 pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Result<Target, Failure> {
+    if let Some(server) = &arguments.server {
+        return remote::choose(settings, arguments, server).await;
+    }
     let store = settings.store("covey run");
     let existing = match (&arguments.session, arguments.continue_latest) {
         (Some(query), _) => Some(one_session(&store, query)?),
@@ -40,12 +51,18 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
         (None, false) => None,
     };
     let catalogue = settings.catalogue()?;
-    let mut model = settings.model()?;
-    if model.is_none() && existing.is_none() {
+    let agent = match (&existing, &arguments.agent) {
+        (Some(session), None) => store.summary(session)?.agent,
+        _ => settings.agent()?,
+    };
+    let native = agent.as_str() == engine::NativeAgent::ID;
+    // Other agents have models of their own, which only those who name the agent name too.
+    let mut model = if native { settings.model()? } else { arguments.model.clone().map(ModelRef::from) };
+    if model.is_none() && existing.is_none() && native {
         // Who wrote down a main chain has said which model answers.
         model = catalogue.main().map(ModelRef::new);
     }
-    if model.is_none() && existing.is_none() {
+    if model.is_none() && existing.is_none() && native {
         let configured = settings.configured_providers();
         let found = discover(&catalogue, &configured).await.ok_or_else(nothing_found)?;
         if Stream::Err.is_terminal() {
@@ -54,7 +71,7 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
         }
         model = Some(found.model);
     }
-    if arguments.max_cost.is_some() && arguments.max_tokens.is_none() {
+    if arguments.max_cost.is_some() && arguments.max_tokens.is_none() && native {
         let model = match (&model, &existing) {
             (None, Some(session)) => store.summary(session)?.model,
             (model, _) => model.clone(),
@@ -62,10 +79,12 @@ pub(super) async fn choose(settings: &Settings, arguments: &RunArguments) -> Res
         refuse_unpriced(&catalogue, model.as_ref())?;
     }
     let engine = settings.engine(store, catalogue, model.clone())?;
-    match existing {
-        None => create(engine, settings, arguments.ephemeral).await,
-        Some(session) => resume(engine, session, arguments, model).await,
-    }
+    let client: Arc<dyn Client> = InProcess::new(engine.clone());
+    let target = match existing {
+        None => create(client, settings, arguments, model).await?,
+        Some(session) => resume(client, session, arguments, model).await?,
+    };
+    Ok(Target { engine: Some(engine), ..target })
 }
 
 /// A limit in money means nothing for a model whose price nobody knows.
@@ -80,43 +99,57 @@ fn refuse_unpriced(catalogue: &Catalogue, model: Option<&ModelRef>) -> Result<()
     }
 }
 
-async fn create(engine: Engine, settings: &Settings, ephemeral: bool) -> Result<Target, Failure> {
+async fn create(
+    client: Arc<dyn Client>,
+    settings: &Settings,
+    arguments: &RunArguments,
+    model: Option<ModelRef>,
+) -> Result<Target, Failure> {
     let create = Op::CreateSession {
         cwd: folder(&settings.cwd),
         agent: None,
-        model: None,
+        model,
         mode: None,
         title: None,
-        ephemeral,
+        ephemeral: arguments.ephemeral,
     };
-    let session = submit(&engine, create).await?;
-    Ok(Target { engine, session, after: 0 })
+    let session = submit(client.as_ref(), create).await?;
+    Ok(Target { client, engine: None, session, after: 0 })
 }
 
 async fn resume(
-    engine: Engine,
+    client: Arc<dyn Client>,
     mut session: SessionId,
     arguments: &RunArguments,
     model: Option<ModelRef>,
 ) -> Result<Target, Failure> {
     if arguments.fork {
-        session = submit(&engine, Op::ForkSession { session, at: None }).await?;
+        session = submit(client.as_ref(), Op::ForkSession { session, at: None }).await?;
     }
     // What is asked for now goes before what the session had.
+    if let Some(agent) = &arguments.agent {
+        let agent = AgentId::new(agent);
+        let now = client.read(protocol::Request::Session { session: session.clone() }).await?;
+        let same = matches!(now, protocol::Reply::Session(view) if view.agent == agent);
+        if !same {
+            let model = model.clone();
+            submit(client.as_ref(), Op::SetAgent { session: session.clone(), agent, model }).await?;
+        }
+    }
     if let Some(model) = model.filter(|_| arguments.model.is_some()) {
-        submit(&engine, Op::SetModel { session: session.clone(), model }).await?;
+        submit(client.as_ref(), Op::SetModel { session: session.clone(), model }).await?;
     }
     if let Some(mode) = arguments.mode {
-        submit(&engine, Op::SetMode { session: session.clone(), mode: Mode::clone(&mode) }).await?;
+        submit(client.as_ref(), Op::SetMode { session: session.clone(), mode: Mode::clone(&mode) }).await?;
     }
-    let view = engine.read(protocol::Request::Session { session: session.clone() }).await;
-    let after = match view.map_err(crate::in_process::failure)? {
+    let view = client.read(protocol::Request::Session { session: session.clone() }).await?;
+    let after = match view {
         protocol::Reply::Session(view) => view.seq,
         _ => 0,
     };
-    Ok(Target { engine, session, after })
+    Ok(Target { client, engine: None, session, after })
 }
 
-async fn submit(engine: &Engine, op: Op) -> Result<SessionId, Failure> {
-    Ok(engine.submit(op).await.map_err(crate::in_process::failure)?.session)
+async fn submit(client: &dyn Client, op: Op) -> Result<SessionId, Failure> {
+    Ok(client.submit(op).await?.session)
 }

@@ -145,6 +145,7 @@ impl Screen {
                 self.line(&style.warning(&text));
             }
             EventBody::Compaction(compaction) => self.line(&style.faint(&compaction.describe())),
+            EventBody::Hook(ran) => self.line(&style.faint(&one_line(&ran.describe(), 200))),
             EventBody::Notice(notice) => self.line(&style.faint(&one_line(&notice.text, 200))),
             EventBody::Error(error) => {
                 self.line(&format!("{} {}", style.danger("error:"), one_line(&error.message, 400)));

@@ -1,7 +1,6 @@
 //! `covey session undo`, `redo`, `diff`: what an agent did to files, and taking it back.
 
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use engine::{Checkpoints, Direction, FileState, UndoError, UndoPlan, UndoStep, UndoTarget};
@@ -12,6 +11,7 @@ use sessions::{ListOptions, Store};
 
 use super::one_session;
 use crate::cli::UndoArguments;
+use crate::confirm::confirmed;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{Stream, Style, one_line, print, tell};
 
@@ -97,7 +97,7 @@ impl Work {
         if arguments.dry_run {
             return self.report(plan, &[], arguments);
         }
-        if ask && !confirmed()? {
+        if ask && !confirmed("do this?", "look with --dry-run, and do it with --yes")? {
             tell("nothing was changed");
             return Ok(Exit::Cancelled);
         }
@@ -185,18 +185,6 @@ fn newest_here(store: &Store) -> Result<SessionId, Failure> {
     newest.map(|summary| summary.session).ok_or_else(|| {
         Failure::usage("there is no session in this folder").hint("name one: covey session list")
     })
-}
-
-fn confirmed() -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(
-            Failure::usage("nobody is there to confirm it").hint("look with --dry-run, and do it with --yes")
-        );
-    }
-    tell("do this? [y/N]");
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 fn failure(error: UndoError) -> Failure {

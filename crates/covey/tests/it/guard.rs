@@ -117,3 +117,40 @@ async fn the_corpus_passes_and_the_audit_of_nothing_is_sound() {
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.err.contains("unknown key `permissions.nonsense`"), "{wrong:?}");
 }
+
+#[tokio::test]
+async fn rules_can_be_added_and_forgotten() {
+    let world = World::bare("").await;
+    let decision = async || {
+        let done = world.covey(&["guard", "explain", "--json", "--mode", "auto", "frob x"]).await;
+        serde_json::from_str::<Value>(&done.out).unwrap()["decision"].clone()
+    };
+    assert_eq!(decision().await, "ask");
+    let added = world.covey(&["guard", "rules", "--allow", "shell(frob *)"]).await;
+    assert!(added.out.contains("allow shell(frob *)"), "{added:?}");
+    assert_eq!(decision().await, "allow");
+    world.covey(&["guard", "rules", "--deny", "shell(frob *)", "--everywhere"]).await;
+    assert_eq!(decision().await, "deny", "a denial wins");
+    assert_eq!(world.covey(&["guard", "rules", "--allow", "shell("]).await.code, Some(2));
+    assert_eq!(world.covey(&["guard", "forget", "--all"]).await.code, Some(0));
+}
+
+/// Rules of a folder below the root, and what they take in, can be accepted like those at the root.
+#[tokio::test]
+async fn rules_below_the_root_wait_for_the_person_too() {
+    let world = World::new("model: A.\nmodel: B.\n").await;
+    std::fs::create_dir_all(world.project.join("shop/docs")).unwrap();
+    world.write("shop/AGENTS.md", "mind the cart\n@docs/style.md\n");
+    world.write("shop/docs/style.md", "tabs, never spaces\n");
+    let shop = world.project.join("shop").to_string_lossy().into_owned();
+    let system = |at: usize| world.server.requests()[at].json["messages"][0].to_string();
+    world.covey(&["run", "--cwd", &shop, "hello"]).await;
+    assert!(!system(0).contains("mind the cart"));
+    let accepted = world.covey(&["guard", "trust", "accept", "--all"]).await;
+    assert!(
+        accepted.out.contains("shop/AGENTS.md") && accepted.out.contains("shop/docs/style.md"),
+        "{accepted:?}"
+    );
+    world.covey(&["run", "--cwd", &shop, "hello"]).await;
+    assert!(system(1).contains("mind the cart") && system(1).contains("tabs, never spaces"), "{}", system(1));
+}

@@ -1,6 +1,7 @@
 //! The real binary, a real folder, a scripted model behind a real socket.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod agents;
 mod auth;
 mod config;
 mod crash;
@@ -8,8 +9,13 @@ mod effects;
 mod faults;
 mod first_run;
 mod guard;
+mod hostile;
+mod mcp;
 mod models;
+mod real;
 mod run;
 mod search;
+mod serve;
 mod session;
+mod talk;
 mod world;

@@ -1,0 +1,136 @@
+//! The API for scripts.
+
+use serde_json::{Value, json};
+
+use super::support::*;
+use crate::world::World;
+
+#[tokio::test]
+async fn a_script_can_have_a_whole_conversation() {
+    let world = World::new("model: Hello there.").await;
+    let served = serve(&world).await;
+    assert_eq!(served.ask("GET", "/api/health", json!(null)).await.json()["status"], "ok");
+    let made = served.ask("POST", "/api/sessions", json!({"title": "First", "key": "s1"})).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let session = made.json()["session"].as_str().unwrap().to_owned();
+    // Sent again it is the same session.
+    assert_eq!(
+        served.ask("POST", "/api/sessions", json!({"title": "First", "key": "s1"})).await.json(),
+        made.json()
+    );
+
+    let at = format!("/api/sessions/{session}");
+    let asked = served.ask("POST", &format!("{at}/prompt"), json!({"text": "hi", "key": "p1"})).await;
+    assert_eq!((asked.status, asked.json()["turn"].clone()), (202, json!("t1")));
+    let again = served.ask("POST", &format!("{at}/prompt"), json!({"text": "hi", "key": "p1"})).await;
+    assert_eq!(again.json(), asked.json());
+
+    // Follows by asking for what came after the last event it saw.
+    let (mut after, mut types) = (0, Vec::new());
+    while !types.contains(&"turn_end".to_owned()) {
+        let page = served.ask("GET", &format!("{at}/events?after={after}&limit=3"), json!(null)).await.json();
+        for event in page.as_array().unwrap() {
+            after = event["seq"].as_u64().unwrap();
+            types.push(event["type"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(types.iter().filter(|kind| *kind == "user_prompt").count(), 1);
+    let back = served.ask("GET", &format!("{at}/events?before=3&limit=10"), json!(null)).await.json();
+    assert_eq!(back.as_array().unwrap().len(), 2);
+
+    let change = served.ask("PATCH", &at, json!({"title": "Second", "mode": "plan", "pinned": true})).await;
+    assert_eq!(change.status, 200, "{change:?}");
+    let view = served.ask("GET", &at, json!(null)).await.json();
+    assert_eq!(
+        (&view["title"], &view["mode"], &view["marks"]["pinned"]),
+        (&json!("Second"), &json!("plan"), &json!(true))
+    );
+    let list = served.ask("GET", "/api/sessions", json!(null)).await.json();
+    assert_eq!(list[0]["session"], session.as_str());
+
+    let page = served.ask("GET", &format!("{at}/export?format=html"), json!(null)).await;
+    assert!(
+        page.body.contains("Hello there.")
+            && page.header("content-disposition").unwrap().starts_with("attachment")
+    );
+    let found = served.ask("GET", "/api/search?q=hello", json!(null)).await.json();
+    assert_eq!(found[0]["session"], session.as_str());
+    let spent = served.ask("GET", "/api/usage?days=2", json!(null)).await.json();
+    assert_eq!(spent[0]["calls"], 1);
+    for path in ["/api/models", "/api/agents", "/api/tools"] {
+        assert!(!served.ask("GET", path, json!(null)).await.json().as_array().unwrap().is_empty(), "{path}");
+    }
+
+    let fork = served.ask("POST", &format!("{at}/fork"), json!({"at": 3})).await;
+    assert_eq!(fork.status, 201);
+    assert_eq!(served.ask("DELETE", &at, json!(null)).await.status, 204);
+    assert_eq!(served.ask("GET", &at, json!(null)).await.status, 404);
+    assert_eq!(served.ask("DELETE", &at, json!(null)).await.status, 404);
+    assert_eq!(world.sessions().len(), 1);
+}
+
+#[tokio::test]
+async fn what_can_not_be_done_says_why() {
+    let world = World::new("model: hello").await;
+    let served = serve(&world).await;
+    let made = served.ask("POST", "/api/sessions", json!(null)).await.json();
+    let at = format!("/api/sessions/{}", made["session"].as_str().unwrap());
+    let unknown = "/api/sessions/20200101-000000-00000000";
+    let cases = [
+        ("GET", unknown.to_owned(), json!(null), 404, "not_found"),
+        ("GET", "/api/sessions/..%2f..%2fetc".to_owned(), json!(null), 404, "not_found"),
+        ("GET", "/api/nothing".to_owned(), json!(null), 404, "not_found"),
+        ("PUT", at.clone(), json!({}), 405, "invalid"),
+        ("POST", format!("{at}/prompt"), json!({}), 400, "invalid"),
+        ("POST", format!("{at}/prompt"), json!({"text": "  "}), 400, "invalid"),
+        ("POST", format!("{at}/prompt"), json!({"txt": "hi"}), 400, "invalid"),
+        ("POST", format!("{at}/permissions/r1"), json!({"type": "dismiss"}), 400, "invalid"),
+        ("POST", "/api/sessions".to_owned(), json!({"cwd": "/no/such/folder"}), 400, "invalid"),
+        ("POST", "/api/sessions".to_owned(), json!({"mode": "everything"}), 400, "invalid"),
+        ("GET", format!("{at}/events?after=x"), json!(null), 400, "invalid"),
+        ("GET", format!("{at}/blobs/zz?bytes=1"), json!(null), 404, "not_found"),
+        ("POST", "/v1/chat/completions".to_owned(), json!({}), 501, "unavailable"),
+    ];
+    for (method, path, body, status, error) in cases {
+        let answer = served.ask(method, &path, body).await;
+        assert_eq!(
+            (answer.status, answer.json()["error"].clone()),
+            (status, json!(error)),
+            "{method} {path}: {answer:?}"
+        );
+        assert!(!answer.json()["message"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_document_names_everything_that_there_is() {
+    let world = World::new("model: hello").await;
+    let served = serve(&world).await;
+    let document = served.ask("GET", "/api/openapi.json", json!(null)).await.json();
+    let mut names = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            names.push(format!(
+                "{method} {path} -> {}",
+                operation["responses"].as_object().unwrap().keys().next().unwrap()
+            ));
+        }
+    }
+    insta::assert_snapshot!(names.join("\n"));
+    // Every reference leads somewhere.
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => {
+                found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                map.values().for_each(|value| references(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for reference in found {
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+    }
+}
