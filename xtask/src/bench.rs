@@ -10,6 +10,7 @@ mod index;
 mod measures;
 mod report;
 mod sandbox;
+mod screen;
 mod stage;
 
 pub(crate) use floor::{FLOOR, floor};

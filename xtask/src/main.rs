@@ -8,10 +8,12 @@ mod checks;
 mod codegen;
 mod graph;
 mod paint;
+mod real;
 mod run;
 mod scratch;
 mod tests;
 mod try_it;
+mod web;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,7 @@ cargo xtask COMMAND
   test [ARGS]      install what the tests need and run all of them
   ci               check without running tests: format, lints, generated code, dependencies, docs
   build            build the binary; --release for one to keep
+  real [NAME…]     install the real agents of other makers and play with them; claude, codex, gemini, copilot
   bench [NAME]     measure the release binary; one JSON line per measure
   codegen          write the TypeScript types; --check only compares
   graph            print which crate uses which; --write records it
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         "ci" => checks::ci(),
         "build" => build(&rest),
         "bench" => bench::bench(&rest),
+        "real" => real::real(&rest),
         "codegen" => codegen::codegen(&rest),
         "graph" => graph::print(&rest),
         "model-server" => model_server(&rest),
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn build(arguments: &[String]) -> Result<(), Failure> {
+    web::build()?;
     let profile = if arguments.iter().any(|a| a == "--release") { "release" } else { "fast" };
     run::step("cargo", &["build", "--package", "covey", "--profile", profile])?;
     println!("built {}", run::target().join(profile).join("covey").display());

@@ -1,10 +1,18 @@
 //! `cargo xtask test`: every test there is.
 
 use crate::run::{self, Failure};
+use crate::web;
 
 pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     // The story tests start the real binary and the real model server, so both are built first.
+    web::build()?;
     run::step("cargo", &["build", "--package", "covey", "--package", "testkit"])?;
+    // A real language server, for the tools that ask one.
+    if !run::has("rust-analyzer", &["--version"])
+        && run::step("rustup", &["component", "add", "rust-analyzer"]).is_err()
+    {
+        eprintln!("no rust-analyzer: the story about language servers is skipped");
+    }
     let extra: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if run::has("cargo", &["nextest", "--version"]) {
         tests(&[&["nextest", "run", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
@@ -13,7 +21,12 @@ pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
         tests(&[&["test", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
     }
     // The examples in the documentation, which nextest does not run.
-    run::step("cargo", &["test", "--workspace", "--doc", "--quiet"])
+    run::step("cargo", &["test", "--workspace", "--doc", "--quiet"])?;
+    if run::has("npm", &["--version"]) {
+        web::test()?;
+        web::browse()?;
+    }
+    Ok(())
 }
 
 /// Property tests try the same cases each time, so that a red run says something about the change. To look for new ones,

@@ -46,6 +46,7 @@ pub(super) const GROUPS: &[Group] = &[
         measures: &["list_10000_ms", "search_10000_first_ms", "search_10000_ms"],
         run: many_sessions,
     },
+    super::screen::GROUP,
     super::sandbox::GROUP,
     super::index::GROUP,
 ];
@@ -209,7 +210,7 @@ fn many_sessions(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-fn only_entry(folder: &std::path::Path) -> Result<String, Failure> {
+pub(super) fn only_entry(folder: &std::path::Path) -> Result<String, Failure> {
     let mut names = fs::read_dir(folder)?.flatten().filter(|entry| entry.path().is_dir());
     let first = names.next().ok_or_else(|| Failure::new("make_log made no session"))?;
     Ok(first.file_name().to_string_lossy().into_owned())
