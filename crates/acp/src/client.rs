@@ -64,7 +64,7 @@ pub struct AuthMethod {
 }
 
 /// Where an agent works, and which of our MCP servers it may use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub cwd: PathBuf,
     pub servers: Vec<McpServer>,

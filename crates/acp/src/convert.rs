@@ -6,7 +6,7 @@ use protocol::{
     PlanEntry, PlanPriority, PlanStatus, Resource, Source, Stop, StopCause, ToolContent, ToolKind,
     ToolStatus, Usage,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a block becomes for us.
 pub(crate) fn content(block: schema::ContentBlock) -> Content {
@@ -81,6 +81,31 @@ pub(crate) fn block(content: &Content, takes: Takes) -> Result<schema::ContentBl
             }
         }
     })
+}
+
+/// What our block is in the protocol's form, whoever reads it. What has no form there becomes its name.
+pub(crate) fn block_value(content: &Content) -> Value {
+    let everything = Takes { images: true, audio: true, embedded: true };
+    let written = block(content, everything).ok().and_then(|block| serde_json::to_value(block).ok());
+    written.unwrap_or_else(
+        || json!({"type": "text", "text": protocol::prompt_text(std::slice::from_ref(content))}),
+    )
+}
+
+pub(crate) fn tool_content_value(content: &ToolContent) -> Value {
+    match content {
+        ToolContent::Content { content } => json!({"type": "content", "content": block_value(content)}),
+        ToolContent::Diff { path, old, new } => {
+            json!({"type": "diff", "path": path, "oldText": old, "newText": new})
+        }
+        ToolContent::Terminal { terminal } => json!({"type": "terminal", "terminalId": terminal}),
+        ToolContent::Other(value) => value.clone(),
+    }
+}
+
+pub(crate) fn option_value(option: &PermissionOption) -> Value {
+    // Our words for the kinds are the protocol's.
+    json!({"optionId": option.id, "name": option.name, "kind": option.kind})
 }
 
 fn name(image: &Image) -> String {

@@ -5,7 +5,7 @@ use protocol::{
     AgentCommands, CallId, Content, Location, NoticeLevel, Plan, ToolContent, ToolKind, ToolStatus,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::convert;
 use crate::message::Params;
@@ -91,6 +91,30 @@ impl ToolNews {
             locations: fields.locations.map(|all| all.into_iter().map(convert::location).collect()),
         }
     }
+
+    /// In the protocol's form. What is absent stays out, so that it changes nothing.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value = json!({"toolCallId": self.call.as_str()});
+        let mut set = |name: &str, field: Option<Value>| {
+            if let Some(field) = field {
+                value[name] = field;
+            }
+        };
+        set("name", self.name.as_ref().map(|name| json!(name)));
+        set("title", self.title.as_ref().map(|title| json!(title)));
+        // Our words for these are the protocol's.
+        set("kind", self.kind.map(|kind| json!(kind)));
+        set("status", self.status.map(|status| json!(status)));
+        set("rawInput", self.input.clone());
+        set("rawOutput", self.output.clone());
+        set(
+            "content",
+            self.content.as_ref().map(|all| all.iter().map(convert::tool_content_value).collect()),
+        );
+        let location = |location: &Location| json!({"path": location.path, "line": location.line});
+        set("locations", self.locations.as_ref().map(|all| all.iter().map(location).collect()));
+        value
+    }
 }
 
 /// An update, and the session it is of.
@@ -123,6 +147,67 @@ impl SessionNews {
         }
         let Envelope { session, update } = params.parse().ok()?;
         Some(Self { session, news: News::Unknown { name: update.name } })
+    }
+}
+
+impl SessionNews {
+    /// The arguments of `session/update`.
+    pub fn to_params(&self) -> Value {
+        json!({"sessionId": self.session, "update": self.news.to_value()})
+    }
+}
+
+impl News {
+    fn to_value(&self) -> Value {
+        let piece = |name: &str, content: &Content, message: Option<&String>| {
+            let mut value = json!({"sessionUpdate": name, "content": convert::block_value(content)});
+            if let Some(message) = message {
+                value["messageId"] = json!(message);
+            }
+            value
+        };
+        match self {
+            Self::Said { content, message } => piece("agent_message_chunk", content, message.as_ref()),
+            Self::Thought { content, message } => piece("agent_thought_chunk", content, message.as_ref()),
+            Self::UserSaid { content } => piece("user_message_chunk", content, None),
+            Self::Tool(tool) => {
+                let mut value = tool.to_value();
+                value["sessionUpdate"] = json!(if tool.begins { "tool_call" } else { "tool_call_update" });
+                value
+            }
+            Self::Plan(plan) => json!({"sessionUpdate": "plan", "entries": plan.entries}),
+            Self::Commands(list) => {
+                let command = |command: &protocol::AgentCommand| {
+                    let input = command.hint.as_ref().map(|hint| json!({"hint": hint}));
+                    json!({"name": command.name, "description": command.description, "input": input})
+                };
+                let all: Vec<Value> = list.commands.iter().map(command).collect();
+                json!({"sessionUpdate": "available_commands_update", "availableCommands": all})
+            }
+            Self::Mode(mode) => json!({"sessionUpdate": "current_mode_update", "currentModeId": mode}),
+            Self::Options(options) => {
+                let all: Vec<Value> = options.iter().map(ConfigOption::to_value).collect();
+                json!({"sessionUpdate": "config_option_update", "configOptions": all})
+            }
+            Self::Title(title) => json!({"sessionUpdate": "session_info_update", "title": title}),
+            Self::Window { used, size, cost_usd } => {
+                let cost = cost_usd.map(|amount| json!({"amount": amount, "currency": "USD"}));
+                json!({"sessionUpdate": "usage_update", "used": used, "size": size, "cost": cost})
+            }
+            Self::Notice { level, text } => {
+                let severity = match level {
+                    NoticeLevel::Info => "info",
+                    NoticeLevel::Warning => "warning",
+                };
+                json!({"sessionUpdate": "notice", "severity": severity, "title": text})
+            }
+            Self::Compacted { summary } => json!({
+                "sessionUpdate": "compaction_update", "compactionId": "compaction", "status": "completed",
+                "summary": [{"type": "text", "text": summary}],
+            }),
+            Self::Nothing => json!({"sessionUpdate": "session_info_update"}),
+            Self::Unknown { name } => json!({"sessionUpdate": name}),
+        }
     }
 }
 

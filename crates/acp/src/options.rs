@@ -1,6 +1,7 @@
 //! What can be chosen in a session: modes, models, how much to think.
 
 use agent_client_protocol_schema::v1 as schema;
+use serde_json::{Value, json};
 
 /// One thing to choose, and what there is.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,25 @@ impl From<schema::SessionConfigOption> for ConfigOption {
 }
 
 impl ConfigOption {
+    /// In the protocol's form.
+    pub(crate) fn to_value(&self) -> Value {
+        let category = match self.about {
+            About::Mode => Some("mode"),
+            About::Model => Some("model"),
+            About::Thinking => Some("thought_level"),
+            About::Other => None,
+        };
+        let choice = |choice: &Choice| json!({"value": choice.value, "name": choice.name});
+        let mut value = json!({
+            "id": self.id, "name": self.name, "type": "select", "currentValue": self.current,
+            "options": self.choices.iter().map(choice).collect::<Vec<_>>(),
+        });
+        if let Some(category) = category {
+            value["category"] = json!(category);
+        }
+        value
+    }
+
     /// The choice that goes by this name or value.
     pub fn choice(&self, wanted: &str) -> Option<&Choice> {
         self.choices

@@ -32,6 +32,8 @@ pub type Tap = Arc<dyn Fn(Way, &[u8]) + Send + Sync>;
 pub struct Wire {
     /// Leave out `"jsonrpc":"2.0"`.
     pub bare: bool,
+    /// Tell the other side when nobody waits for its answer any more, so that it takes its question off the screen.
+    pub withdraws: bool,
     pub tap: Option<Tap>,
 }
 
@@ -85,6 +87,7 @@ struct Shared {
     waiting: Arc<Mutex<Waiting>>,
     next: AtomicI64,
     bare: bool,
+    withdraws: bool,
     reader: AbortHandle,
 }
 
@@ -120,12 +123,13 @@ impl Peer {
             waiting,
             next: AtomicI64::new(0),
             bare: wire.bare,
+            withdraws: wire.withdraws,
             reader: reading.abort_handle(),
         };
         (Self { shared: Arc::new(shared) }, incoming)
     }
 
-    /// Asks, and waits for the answer. Whoever stops waiting is not told of it.
+    /// Asks, and waits for the answer.
     pub async fn call(&self, method: &str, params: impl Serialize) -> Result<Value, CallError> {
         self.call_in_order(method, params).await.map(|(answer, _)| answer)
     }
@@ -146,7 +150,7 @@ impl Peer {
             }
             waiting.calls.insert(id.clone(), reply);
         }
-        let _forget = Forget { waiting: &self.shared.waiting, id: id.clone() };
+        let _forget = Forget { shared: &self.shared, id: id.clone() };
         self.send(Some(&id), Some(method), Some(params), None).await?;
         let (result, before) = answer.await.map_err(|_| CallError::Closed)?;
         Ok((result?, before))
@@ -193,13 +197,20 @@ impl Peer {
 
 /// Takes a call off the list when nobody waits for it any more.
 struct Forget<'a> {
-    waiting: &'a Mutex<Waiting>,
+    shared: &'a Shared,
     id: Id,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        lock(self.waiting).calls.remove(&self.id);
+        let given_up = lock(&self.shared.waiting).calls.remove(&self.id).is_some();
+        if given_up && self.shared.withdraws {
+            let params = serde_json::json!({"requestId": self.id});
+            let message =
+                serde_json::json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params});
+            // Where there is no room for it the other side is busy enough; its answer is passed over either way.
+            let _ = self.shared.outgoing.try_send(format!("{message}\n").into_bytes());
+        }
     }
 }
 

@@ -64,3 +64,27 @@ fn an_update_that_no_schema_knows_is_named() {
         SessionNews { session: "s".to_owned(), news: News::Unknown { name: "hologram".to_owned() } }
     );
 }
+
+/// Through the words of the protocol and back, nothing that agents say is lost.
+#[test]
+fn what_is_told_is_what_was_heard() {
+    let mut told = 0;
+    for name in ["claude", "cline", "codex2", "copilot", "gemini", "kimi", "openclaw", "opencode"] {
+        for (from_agent, message) in capture(name) {
+            let Message::Notification { method, params } = Message::parse(&message).unwrap() else {
+                continue;
+            };
+            if !from_agent || method != "session/update" {
+                continue;
+            }
+            let heard = SessionNews::parse(&params).unwrap();
+            let again = json!({"method": "session/update", "params": heard.to_params()}).to_string();
+            let Ok(Message::Notification { params, .. }) = Message::parse(again.as_bytes()) else {
+                panic!("{again}")
+            };
+            assert_eq!(SessionNews::parse(&params).unwrap(), heard, "{name}: {again}");
+            told += 1;
+        }
+    }
+    assert!(told > 50, "{told}");
+}

@@ -149,7 +149,7 @@ impl Inner {
         let (process, stdin, stdout) = started
             .map_err(|error| Trouble::unreachable(format!("`{id}` could not be started: {error}"), None))?;
         let tail = process.tail();
-        let (peer, incoming) = Peer::start(stdout, stdin, Wire { bare: true, tap: None });
+        let (peer, incoming) = Peer::start(stdout, stdin, Wire { bare: true, ..Wire::default() });
         let mut live = Live {
             peer,
             incoming,
