@@ -52,6 +52,13 @@ pub(crate) enum Command {
     Run(Box<RunArguments>),
     /// Serve the web UI and an API on this machine
     Serve(ServeArguments),
+    /// Be an agent of an editor that speaks the Agent Client Protocol, on stdin and stdout
+    Acp(AcpArguments),
+    /// Record what an editor and an agent say to each other, check it, play it again
+    AcpProxy(crate::acp_proxy::ProxyArguments),
+    /// A command within the walls, in somebody else's terminal
+    #[command(hide = true)]
+    Inside(crate::inside::InsideArguments),
     /// Look at, search, export and manage recorded sessions
     Session(SessionArguments),
     /// Find code in this project, by words and by meaning
@@ -477,6 +484,22 @@ pub(crate) enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct AcpArguments {
+    /// Who answers in new sessions
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Which model: PROVIDER/MODEL, or the name of a chain
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
+    #[arg(long)]
+    pub(crate) mode: Option<Mode>,
+    /// Connect a model, on a terminal, instead
+    #[arg(long)]
+    pub(crate) login: bool,
 }
 
 #[derive(Args)]

@@ -19,6 +19,16 @@ use crate::terminal::{Stream, Style, one_line, print, tell, tell_warning};
 /// Longer than any key.
 const MAX_KEY: u64 = 64 << 10;
 
+/// For an editor that starts us in a terminal to have the person log in: asks where.
+pub(crate) fn login_somewhere() -> Result<Exit, Failure> {
+    let providers = Settings::load(None, &[])?.catalogue()?.providers();
+    tell(&format!("There are: {}\nWhich provider? ", providers.join(", ")));
+    let mut provider = String::new();
+    std::io::stdin().read_line(&mut provider)?;
+    let provider = provider.trim().to_owned();
+    auth(AuthCommand::Login { provider, label: None, device: false, key_stdin: false })
+}
+
 pub(crate) fn auth(command: AuthCommand) -> Result<Exit, Failure> {
     let settings = Settings::load(None, &[])?;
     let providers: BTreeMap<String, ProviderConfig> = settings.config.get("providers")?.unwrap_or_default();

@@ -1,5 +1,7 @@
 //! `covey`: the command line, the wiring, the exit codes. The only crate that knows all the others.
 
+mod acp;
+mod acp_proxy;
 mod agents;
 mod attach;
 mod cli;
@@ -11,6 +13,7 @@ mod doctor;
 mod exit;
 mod in_process;
 mod index;
+mod inside;
 mod login;
 mod models;
 mod permissions;
@@ -48,6 +51,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Run(arguments)) => run::run(*arguments),
         Some(Command::Serve(arguments)) => serve::serve(&arguments),
+        Some(Command::Acp(arguments)) => acp::acp(&arguments),
+        Some(Command::AcpProxy(arguments)) => acp_proxy::acp_proxy(arguments),
+        Some(Command::Inside(arguments)) => inside::inside(arguments),
         Some(Command::Session(arguments)) => session::session(arguments.command),
         Some(Command::Search(arguments)) => search::search(&arguments),
         Some(Command::Index(arguments)) => index::index(&arguments),

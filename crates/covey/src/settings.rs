@@ -349,9 +349,20 @@ impl Settings {
         catalogue: Catalogue,
         model: Option<ModelRef>,
     ) -> Result<Engine, Failure> {
+        self.engine_with(store, catalogue, model, |_| {})
+    }
+
+    /// The same, with something else than the settings say.
+    pub(crate) fn engine_with(
+        &self,
+        store: Store,
+        catalogue: Catalogue,
+        model: Option<ModelRef>,
+        change: impl FnOnce(&mut EngineOptions),
+    ) -> Result<Engine, Failure> {
         let launcher =
             Arc::new(SandboxLauncher::new(self.sandbox()?, |reverted| tell_warning(&reverted.to_string())));
-        Ok(Engine::new(EngineOptions {
+        let mut options = EngineOptions {
             fleet: Some(self.fleet(launcher.clone())?),
             store,
             catalogue: Arc::new(catalogue),
@@ -370,9 +381,12 @@ impl Settings {
             home: Some(self.home.clone()),
             user_home: std::env::home_dir().unwrap_or_default(),
             launcher,
+            host: None,
             socket: self.socket.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-        }))
+        };
+        change(&mut options);
+        Ok(Engine::new(options))
     }
 }
 

@@ -8,7 +8,7 @@ use agents::{Agent, Fleet, NotThere, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
 use guard::{Guard, GuardOptions, GuardSettings, Redactor};
 use models::{Catalogue, Effort, Purpose, ResolveError};
-use project::{Home, Launcher, LocalHost, Project, Roots};
+use project::{Home, Host, Launcher, LocalHost, Project, Roots};
 use protocol::{
     AgentId, AgentSummary, Content, ErrorInfo, Event, ListChange, Mode, ModelRef, ModelSummary, Op, Receipt,
     Reply, Request, SessionId, SessionStart, Timestamp, ToolSummary,
@@ -61,11 +61,16 @@ pub struct EngineOptions {
     pub user_home: PathBuf,
     /// Who starts programs: as they are, or locked in.
     pub launcher: Arc<dyn Launcher>,
+    /// Where the tools of a session act, if not on this machine alone.
+    pub host: Option<HostOf>,
     /// Where other processes can attach to its sessions; named in their locks.
     pub socket: Option<PathBuf>,
     /// Written into each session it starts.
     pub version: String,
 }
+
+/// Makes the host of a session from the local one: an editor that has files open adds what it knows of them.
+pub type HostOf = Arc<dyn Fn(&SessionId, Arc<dyn Host>) -> Arc<dyn Host> + Send + Sync>;
 
 /// Many sessions in one process. Clones are the same engine.
 #[derive(Clone)]
@@ -517,7 +522,11 @@ impl Engine {
             user_home: options.user_home.clone(),
             session: Some(opened.view.session.as_str().to_owned()),
         }));
-        let host = Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
+        let local = Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
+        let host = match &options.host {
+            Some(host_of) => host_of(&opened.view.session, local),
+            None => local,
+        };
         let usage_log = options.usage_log.clone();
         let news = if self.is_listed(&store) { self.inner.news.clone() } else { News::to_nobody() };
         let socket = options.socket.clone();

@@ -1,6 +1,7 @@
 //! The real binary, a real folder, a scripted model behind a real socket.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod acp;
 mod agents;
 mod auth;
 mod config;

@@ -137,6 +137,7 @@ fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32) -
         home: Some(home_in(folder)),
         user_home: "/nonexistent".into(),
         launcher: Arc::new(project::Unconfined),
+        host: None,
         socket: None,
         version: "0.0.0".to_owned(),
     })
