@@ -26,7 +26,7 @@ cargo xtask COMMAND
   test [ARGS]      install what the tests need and run all of them
   ci               check without running tests: format, lints, generated code, dependencies, docs
   build            build the binary; --release for one to keep
-  real [NAME…]     install the real agents of other makers and play with them; claude, codex, gemini, copilot
+  real [NAME…]     install the real agents of other makers and play with them; claude, codex, gemini, copilot, sdk
   bench [NAME]     measure the release binary; one JSON line per measure
   codegen          write the TypeScript types; --check only compares
   graph            print which crate uses which; --write records it

