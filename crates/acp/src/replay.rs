@@ -72,7 +72,11 @@ impl Replay {
                 return Ok(Played::Left { waiting_for });
             }
         }
-        play.writer.shutdown().await?;
+        match self.side {
+            // An agent stays until its client is gone.
+            Side::Agent => while play.lines.next().await?.is_some() {},
+            Side::Client => play.writer.shutdown().await?,
+        }
         Ok(Played::Whole)
     }
 }

@@ -122,7 +122,20 @@ impl Fleet {
 
     /// The program of an agent; empty for those that have none.
     fn program(&self, known: &Known) -> Result<PathBuf, NotThere> {
+        let id = || AgentId::new(&known.entry.id);
         if known.entry.commands.is_empty() && known.config.command.is_none() {
+            let set = |name: &&String| {
+                known.config.env.contains_key(*name)
+                    || (self.options.env)(name).is_some_and(|key| !key.is_empty())
+            };
+            let keys = &known.entry.probe.variables;
+            return match keys.first().filter(|_| !keys.iter().any(|name| set(&name))) {
+                Some(variable) => Err(NotThere::NoKey { id: id(), variable: variable.clone() }),
+                None => Ok(PathBuf::new()),
+            };
+        }
+        let reached_elsewhere = known.entry.interface.kind == Kind::Openclaw && known.config.url.is_some();
+        if reached_elsewhere && known.find(&self.options.path).is_none() {
             return Ok(PathBuf::new());
         }
         known.find(&self.options.path).ok_or_else(|| {

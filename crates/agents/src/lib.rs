@@ -31,6 +31,8 @@ mod title;
 
 mod acp_agent;
 mod cli;
+mod manus;
+mod openclaw;
 
 pub use agent::{Agent, Turn};
 pub use catalogue::{AgentConfig, Catalogue, CatalogueError, Entry, Interface, Kind, Known, Models, Probe};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use acp::{News, Odd, PromptBlock, PromptEnd};
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use protocol::{Content, NoticeLevel, Stop, StopCause, Update, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -134,6 +134,10 @@ impl<'a> Following<'a> {
                 arrived = live.arrived.recv() => match arrived {
                     Some(arrived) => self.take(arrived, live, &mut answering).await,
                     None => {
+                        // It may have answered before it went.
+                        if let Some(end) = prompting.as_mut().now_or_never() {
+                            break end;
+                        }
                         let said = connection.last_words().await;
                         self.telling.finish().await;
                         return Err(explain(&self.inner.post.id, &acp::CallError::Closed, &said));

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use protocol::{AgentId, Content, Mode, NoticeLevel, Stop, Update};
+use protocol::{AgentId, Mode, NoticeLevel, Stop, Update};
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{LineProcess, Spoken};
+use super::words;
 use crate::fleet::{Post, Trouble};
 use crate::handover::{self, HISTORY_BYTES};
 use crate::memory::Memory;
@@ -140,15 +141,4 @@ async fn hear(
         }
     }
     Ok(None)
-}
-
-fn words(turn: &Turn, preamble: Option<String>) -> String {
-    let prompt = turn.prompt.iter().map(|content| match content {
-        Content::Resource(resource) => match &resource.text {
-            Some(text) => format!("<file path=\"{}\">\n{text}\n</file>", resource.uri),
-            None => format!("@{}", resource.uri),
-        },
-        other => protocol::prompt_text(std::slice::from_ref(other)),
-    });
-    preamble.into_iter().chain(prompt).collect::<Vec<_>>().join("\n\n")
 }

@@ -15,13 +15,13 @@ use crate::process::{Process, Start, Tail};
 const WAITING: usize = 256;
 
 /// What a program says.
-pub(super) enum Spoken {
+pub(crate) enum Spoken {
     Json(Value),
     TooLong { bytes: u64 },
 }
 
 /// A running program, its input and what it says.
-pub(super) struct LineProcess {
+pub(crate) struct LineProcess {
     stdin: Option<ChildStdin>,
     spoken: mpsc::Receiver<Spoken>,
     tail: Tail,
@@ -30,38 +30,47 @@ pub(super) struct LineProcess {
 }
 
 impl LineProcess {
-    pub(super) fn start(start: &Start, options: &FleetOptions, name: &str) -> Result<Self, Trouble> {
+    pub(crate) fn start(start: &Start, options: &FleetOptions, name: &str) -> Result<Self, Trouble> {
+        Self::start_as(start, options, name, Form::Lines)
+    }
+
+    /// One that may also print a single document, over as many lines as it likes.
+    pub(crate) fn start_whole(start: &Start, options: &FleetOptions, name: &str) -> Result<Self, Trouble> {
+        Self::start_as(start, options, name, Form::Document)
+    }
+
+    fn start_as(start: &Start, options: &FleetOptions, name: &str, form: Form) -> Result<Self, Trouble> {
         let failed =
             |error: HostError| Trouble::unreachable(format!("`{name}` could not be started: {error}"), None);
         let (process, stdin, stdout) = Process::start(start, &options.launcher).map_err(failed)?;
         let tail = process.tail();
         let (sender, spoken) = mpsc::channel(WAITING);
-        let reading = tokio::spawn(read(stdout, sender, tail.clone())).abort_handle();
+        let reading = tokio::spawn(read(stdout, sender, tail.clone(), form)).abort_handle();
         Ok(Self { stdin: Some(stdin), spoken, tail, reading, _process: process })
     }
 
     /// The next thing that it says; none when it has ended.
-    pub(super) async fn next(&mut self) -> Option<Spoken> {
+    pub(crate) async fn next(&mut self) -> Option<Spoken> {
         self.spoken.recv().await
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.spoken.is_closed() && self.spoken.is_empty()
     }
 
     /// Says something to it; false when it does not listen any more.
-    pub(super) async fn say(&mut self, message: &Value) -> bool {
+    pub(crate) async fn say(&mut self, message: &Value) -> bool {
         let Some(stdin) = &mut self.stdin else { return false };
         let line = format!("{message}\n");
         stdin.write_all(line.as_bytes()).await.is_ok() && stdin.flush().await.is_ok()
     }
 
-    pub(super) fn close_input(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         drop(self.stdin.take());
     }
 
     /// The last that it said where errors go, to be added to a message.
-    pub(super) async fn last_words(&self) -> String {
+    pub(crate) async fn last_words(&self) -> String {
         for _ in 0..10 {
             if let Some(words) = self.tail.words() {
                 return format!("; it said: {words}");
@@ -79,13 +88,31 @@ impl Drop for LineProcess {
     }
 }
 
-async fn read(stdout: ChildStdout, sender: mpsc::Sender<Spoken>, tail: Tail) {
+/// How a program prints its JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lines,
+    Document,
+}
+
+/// No document is longer than this.
+const DOCUMENT: usize = 16 << 20;
+
+async fn read(stdout: ChildStdout, sender: mpsc::Sender<Spoken>, tail: Tail, form: Form) {
     let mut lines = Lines::new(stdout);
+    let mut document = Vec::new();
     while let Ok(Some(line)) = lines.next().await {
         let spoken = match line {
             Line::TooLong { bytes } => Spoken::TooLong { bytes },
             Line::Whole(line) => match serde_json::from_slice::<Value>(&line) {
-                Ok(value @ Value::Object(_)) => Spoken::Json(value),
+                Ok(value @ Value::Object(_)) if document.is_empty() => Spoken::Json(value),
+                _ if form == Form::Document && (!document.is_empty() || line.starts_with(b"{")) => {
+                    if document.len() + line.len() < DOCUMENT {
+                        document.extend_from_slice(&line);
+                        document.push(b'\n');
+                    }
+                    continue;
+                }
                 // Banners and warnings are what a person reads when it fails.
                 _ => {
                     tail.push(&String::from_utf8_lossy(&line));
@@ -96,5 +123,11 @@ async fn read(stdout: ChildStdout, sender: mpsc::Sender<Spoken>, tail: Tail) {
         if sender.send(spoken).await.is_err() {
             return;
         }
+    }
+    if let Some(value) =
+        serde_json::Deserializer::from_slice(&document).into_iter::<Value>().find_map(Result::ok)
+    {
+        // Whoever stopped listening does not want it.
+        let _ = sender.send(Spoken::Json(value)).await;
     }
 }

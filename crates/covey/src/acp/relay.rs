@@ -26,6 +26,9 @@ const MODE: &str = "mode";
 const MODEL: &str = "model";
 const AGENT: &str = "agent";
 
+/// How often in a row a session is listened to again.
+const TRIES: u32 = 3;
+
 /// What the editor wants of a session that is open.
 pub(super) enum Input {
     Prompt {
@@ -76,6 +79,10 @@ pub(super) struct Relay {
     calls: HashMap<CallId, ToolCall>,
     failure: Option<ErrorInfo>,
     prompts_sent: u32,
+    /// The last event that was told.
+    seen: u64,
+    /// How often the events ended since.
+    lost_times: u32,
     closing: Option<Id>,
 }
 
@@ -94,6 +101,7 @@ impl Relay {
         let after = if past == Past::Told { 0 } else { view.seq };
         let events = client.events(session.clone(), after).await?;
         let editor = Editor::new(peer.clone(), session.as_str());
+        let seen = view.seq;
         let spent = if past == Past::Told { protocol::Usage::default() } else { view.usage };
         let teller = Teller::new(Path::new(&view.cwd), notices, &spent);
         let mut relay = Self {
@@ -110,6 +118,8 @@ impl Relay {
             calls: HashMap::new(),
             failure: None,
             prompts_sent: 0,
+            seen,
+            lost_times: 0,
             closing: None,
         };
         if past == Past::Told {
@@ -151,8 +161,10 @@ impl Relay {
                 },
                 event = self.events.next() => match event {
                     Some(Ok(event)) => self.event(&event).await,
-                    Some(Err(error)) => return self.lost(&error.message).await,
-                    None => return self.lost("the session was closed").await,
+                    // The process that had the session is gone; it is taken up where it was left.
+                    Some(Err(_)) | None => if let Err(error) = self.listen_again().await {
+                        return self.lost(&error.message).await;
+                    },
                 },
                 Some((request, answer)) = self.answers.next() => self.answered(request, answer).await,
             }
@@ -162,6 +174,16 @@ impl Relay {
                 return self.respond(&id, Ok(json!({}))).await;
             }
         }
+    }
+
+    async fn listen_again(&mut self) -> Result<(), ClientError> {
+        self.lost_times += 1;
+        if self.lost_times > TRIES {
+            let message = "the session was closed".to_owned();
+            return Err(ClientError { kind: Failure::Closed, message, hint: None });
+        }
+        self.events = self.client.events(self.session.clone(), self.seen).await?;
+        Ok(())
     }
 
     async fn input(&mut self, input: Input) {
@@ -251,6 +273,7 @@ impl Relay {
     }
 
     async fn event(&mut self, event: &Event) {
+        (self.seen, self.lost_times) = (event.seq, 0);
         for news in self.teller.tell(event) {
             self.tell(news).await;
         }

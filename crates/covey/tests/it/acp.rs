@@ -15,13 +15,13 @@ use serde_json::json;
 use testkit::ModelServer;
 use tokio::process::Child;
 
-use crate::world::World;
+use crate::world::{World, signal};
 
 /// An editor with one window.
 struct Desk {
     client: Client,
     heard: Arc<Mutex<Heard>>,
-    _child: Child,
+    child: Child,
 }
 
 /// What the agent told and asked.
@@ -64,7 +64,7 @@ impl Desk {
         });
         let client = Client::new(peer);
         client.initialize(&offer).await.unwrap();
-        Self { client, heard, _child: child }
+        Self { client, heard, child }
     }
 
     async fn prompt(&self, session: &Opened, text: &str) -> PromptEnd {
@@ -75,6 +75,14 @@ impl Desk {
         let takes = Takes { images: true, audio: false, embedded: true };
         let blocks = prompt.iter().map(|content| PromptBlock::new(content, takes).unwrap()).collect();
         self.client.prompt(&session.id, blocks).await.unwrap()
+    }
+
+    /// The editor is closed, and its agent ends.
+    async fn leave(self) {
+        let Self { client, mut child, .. } = self;
+        drop(client);
+        signal(&child, rustix::process::Signal::TERM);
+        child.wait().await.unwrap();
     }
 
     /// What was said since the last time.
@@ -161,7 +169,7 @@ async fn an_editor_has_a_conversation_and_takes_it_up_again() {
     assert_eq!((listed.len(), listed[0].title.as_deref()), (1, Some("Say hello")));
 
     // Another editor, later: loading tells all of it, resuming nothing.
-    drop(desk);
+    desk.leave().await;
     let desk = Desk::open(&world, offer(false, false)).await;
     desk.client.load_session(&session.id, &place(&world)).await.unwrap();
     let news = std::mem::take(&mut desk.heard.lock().unwrap().news);

@@ -1,7 +1,9 @@
 //! Agents of other makers, played by a program that obeys its prompt and misbehaves when told to.
 
 mod handover;
+mod manus;
 mod misbehaviour;
+mod openclaw;
 mod permission;
 
 use std::path::{Path, PathBuf};

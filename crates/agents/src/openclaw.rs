@@ -1,0 +1,211 @@
+//! OpenClaw: its gateway over a WebSocket, and its program for those who run none.
+//!
+//! The gateway works outside any sandbox of ours and asks in channels of its own, so it is used only where nobody wants
+//! to be asked; in other modes its program is started here, inside the walls.
+
+mod gateway;
+mod reader;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp::News;
+use futures::stream::BoxStream;
+use protocol::{AgentId, Content, Mode, NoticeLevel, Stop, StopCause, Update, Usage};
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{LineProcess, Spoken, words};
+use crate::fleet::{Post, Trouble};
+use crate::handover::{self, HISTORY_BYTES};
+use crate::memory::Memory;
+use crate::narrator::notice;
+use crate::telling::{Telling, fail, is_child};
+use crate::{Agent, Reporter, Turn, report};
+use gateway::Gateway;
+use reader::{Heard, Reader};
+
+/// A run that is not over by then is stopped.
+const DEADLINE: Duration = Duration::from_secs(60 * 60);
+
+pub(crate) struct OpenClawAgent {
+    post: Arc<Post>,
+}
+
+impl OpenClawAgent {
+    pub(crate) fn new(post: Post) -> Self {
+        Self { post: Arc::new(post) }
+    }
+}
+
+impl Agent for OpenClawAgent {
+    fn id(&self) -> AgentId {
+        self.post.id.clone()
+    }
+
+    fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
+        let post = self.post.clone();
+        report(move |reporter| async move {
+            match run(&post, &turn, &cancel, &reporter).await {
+                Ok((stop, cause)) => reporter.send(Update::Done { stop, cause }).await,
+                Err(trouble) => fail(&reporter, trouble).await,
+            }
+        })
+    }
+}
+
+type Ended = (Stop, Option<StopCause>);
+
+async fn run(
+    post: &Post,
+    turn: &Turn,
+    cancel: &CancellationToken,
+    reporter: &Reporter,
+) -> Result<Ended, Trouble> {
+    let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
+    let events = if is_child(turn) { None } else { turn.services.history(HISTORY_BYTES).await.ok() };
+    let since = memory.as_ref().map(|memory| &memory.turn);
+    let preamble = events.and_then(|events| handover::preamble(&events, &post.id, since));
+    let prompt = words(turn, preamble);
+    // The same name each time, so that it remembers, and one that no other session has.
+    let session = memory.map_or_else(|| format!("covey-{}", unique()), |memory| memory.session);
+    let mut telling = Telling::new(turn, reporter.clone(), post.cwd.clone());
+    let free = turn.mode >= Mode::Auto;
+    let gateway = if free { Gateway::connect(post).await } else { Ok(None) };
+    let ended = match gateway {
+        Ok(Some(gateway)) => through_gateway(gateway, post, &session, &prompt, &mut telling, cancel).await,
+        // Nobody listens, or nobody may be asked: its program does it here.
+        Ok(None) if !post.program.as_os_str().is_empty() => {
+            if !free {
+                let text = format!(
+                    "`{}` does not ask before it acts, so in this mode it can only look; --mode auto lets it work",
+                    post.id
+                );
+                telling.send(vec![notice(NoticeLevel::Info, text)]).await;
+            }
+            through_program(post, turn, &session, &prompt, &mut telling, cancel).await
+        }
+        Ok(None) => Err(Trouble::unreachable(
+            format!("no gateway of `{}` listens, and its program is not installed", post.id),
+            Some("openclaw gateway run, or: covey agents install openclaw".to_owned()),
+        )),
+        Err(trouble) => Err(trouble),
+    };
+    telling.finish().await;
+    if ended.is_ok() && !is_child(turn) {
+        Memory { session, turn: turn.id.clone() }.write(&turn.services.folder(), &post.id);
+    }
+    ended
+}
+
+async fn through_gateway(
+    mut gateway: Gateway,
+    post: &Post,
+    session: &str,
+    prompt: &str,
+    telling: &mut Telling,
+    cancel: &CancellationToken,
+) -> Result<Ended, Trouble> {
+    let mut reader = Reader::new();
+    let asked = gateway.agent(prompt, session, &unique()).await?;
+    reader.asked(asked);
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let frame = tokio::select! {
+            frame = gateway.next() => frame,
+            () = cancel.cancelled() => {
+                gateway.stop(reader.run(), session).await;
+                return Ok((Stop::Cancelled, None));
+            }
+            () = tokio::time::sleep_until(deadline) => {
+                gateway.stop(reader.run(), session).await;
+                return Ok((Stop::Limit, Some(StopCause::Timeout)));
+            }
+        };
+        let Some(frame) = frame else {
+            return Err(Trouble::new(format!(
+                "the gateway of `{}` closed the connection in the middle of its work",
+                post.id
+            )));
+        };
+        for heard in reader.read(&frame) {
+            if let Some(end) = hear(heard, post, telling).await? {
+                return Ok(end);
+            }
+        }
+    }
+}
+
+async fn through_program(
+    post: &Post,
+    turn: &Turn,
+    session: &str,
+    prompt: &str,
+    telling: &mut Telling,
+    cancel: &CancellationToken,
+) -> Result<Ended, Trouble> {
+    let args = ["agent", "--local", "--json", "--session-id", session, "--message", prompt];
+    let args: Vec<String> = args.map(str::to_owned).to_vec();
+    let start = post.start(turn.mode, &args);
+    let mut process = LineProcess::start_whole(&start, &post.fleet.options, post.id.as_str())?;
+    process.close_input();
+    let mut reader = Reader::new();
+    loop {
+        tokio::select! {
+            spoken = process.next() => match spoken {
+                Some(Spoken::Json(value)) => {
+                    for heard in reader.read_program(&value) {
+                        if let Some(end) = hear(heard, post, telling).await? {
+                            return Ok(end);
+                        }
+                    }
+                }
+                Some(Spoken::TooLong { .. }) => {}
+                None => {
+                    let said = process.last_words().await;
+                    return Err(Trouble::unreachable(format!("`{}` ended without an answer{said}", post.id), None));
+                }
+            },
+            // There is nothing to tell it; it ends with its process.
+            () = cancel.cancelled() => return Ok((Stop::Cancelled, None)),
+        }
+    }
+}
+
+async fn hear(heard: Heard, post: &Post, telling: &mut Telling) -> Result<Option<Ended>, Trouble> {
+    match heard {
+        Heard::News(news) => telling.news(*news, |_| false).await,
+        Heard::Usage(usage) => telling.usage(post.model.as_deref(), usage).await,
+        Heard::Done => return Ok(Some((Stop::Done, None))),
+        Heard::Failed(why) => return Err(Trouble::new(format!("`{}` reports: {why}", post.id))),
+    }
+    Ok(None)
+}
+
+/// A name that was never used.
+fn unique() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
+/// A piece of an answer.
+fn said(text: &str, message: &str) -> Heard {
+    Heard::News(Box::new(News::Said { content: Content::text(text), message: Some(message.to_owned()) }))
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let count = |name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let (cache_read, cache_write) = (count("cacheRead"), count("cacheWrite"));
+    let cost = value.pointer("/cost/total").and_then(Value::as_f64).filter(|cost| *cost > 0.0);
+    let counted = Usage {
+        input: count("input") + cache_read + cache_write,
+        output: count("output"),
+        cache_read,
+        cache_write,
+        reasoning: 0,
+        cost_usd: cost,
+    };
+    (counted.total() > 0).then_some(counted)
+}
