@@ -1,19 +1,22 @@
-//! The gate that another agent's requests go through: what the guard says, and what the person says where it leaves
-//! the choice to them.
+//! The gate that every agent's calls go through, the built-in one's and another's: what hooks and the guard say, and
+//! what the person says where these leave the choice to them.
 
 use std::sync::Arc;
 
-use guard::{Action, Guard, Request, Ruling, Scope, Verdict};
-use protocol::{AnsweredBy, CallId, Mode, Notice, NoticeLevel, OptionKind, PermissionOption, Update};
+use guard::{Action, Guard, HookSays, Request, Ruling, Scope, Verdict};
+use protocol::{
+    AnsweredBy, CallId, HookEvent, Mode, Notice, NoticeLevel, OptionKind, PermissionOption, Update,
+};
+use serde_json::Value;
 
-use crate::{Answer, Question, Refused, Reporter, Services, Turn};
+use crate::{Answer, Heard, HookCall, Question, Refused, Reporter, Services, Turn};
 
 const ONCE: &str = "allow";
 const SESSION: &str = "allow_session";
 const ALWAYS: &str = "allow_always";
 const DENY: &str = "deny";
 
-/// Where requests of one turn are let through, or not.
+/// Where calls of one turn are let through, or not.
 #[derive(Clone)]
 pub struct Gate {
     guard: Arc<Guard>,
@@ -21,12 +24,25 @@ pub struct Gate {
     mode: Mode,
     attended: bool,
     reporter: Reporter,
+    heard: Heard,
+}
+
+/// A tool that is about to do something.
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    pub tool: &'a str,
+    pub call: Option<&'a CallId>,
+    /// The exact action, for a person.
+    pub title: &'a str,
+    pub actions: &'a [Action],
 }
 
 /// Not let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// And why, for the agent.
+    /// By a rule, a mode or for want of a person; and why, for the agent.
+    Forbidden(String),
+    /// By the person or a hook; and why, for the agent.
     Denied(String),
     /// The turn is over.
     Cancelled,
@@ -39,25 +55,33 @@ impl Gate {
             services: turn.services.clone(),
             mode: turn.mode,
             attended: turn.attended,
+            heard: Heard::new(turn, reporter.clone()),
             reporter,
         }
     }
 
-    /// Asks whether a tool may do these things. Waits for the person if it must.
-    pub async fn pass(
-        &self,
-        tool: &str,
-        call: Option<&CallId>,
-        title: &str,
-        actions: &[Action],
-    ) -> Result<Verdict, Refusal> {
+    /// Asks whether another agent's tool may do these things: hooks first, then [`pass`](Self::pass).
+    pub async fn ask_first(&self, wish: Wish<'_>, input: &Value) -> Result<Verdict, Refusal> {
+        let call = self.heard.call(HookEvent::PreTool, wish.tool, input, wish.actions);
+        let answer = self.heard.tell(call).await;
+        // What was shown to the guard would not be what runs.
+        if answer.input.is_some_and(|changed| changed != *input) {
+            let reason = "a hook wants another input, which only the agent itself can send".to_owned();
+            return Err(Refusal::Denied(reason));
+        }
+        self.pass(wish, answer.says.as_ref()).await
+    }
+
+    /// Asks whether a tool may do these things, after a hook said its word. Waits for the person if it must.
+    pub async fn pass(&self, wish: Wish<'_>, hook: Option<&HookSays>) -> Result<Verdict, Refusal> {
+        let Wish { tool, actions, .. } = wish;
         let request = Request { tool, actions, mode: self.mode, attended: self.attended };
-        let verdict = self.guard.decide(&request);
+        let verdict = self.guard.decide_with(&request, hook);
         match verdict.decision {
             Ruling::Allow => Ok(verdict),
-            Ruling::Deny => Err(self.refuse(&request, verdict, call, title).await),
+            Ruling::Deny => Err(self.refuse(&request, verdict, wish).await),
             Ruling::Ask => {
-                self.put_to_the_person(&request, &verdict, call, title).await?;
+                self.put_to_the_person(&request, &verdict, wish).await?;
                 Ok(verdict)
             }
         }
@@ -74,28 +98,23 @@ impl Gate {
     }
 
     /// Records the refusal, and finds the words for the agent.
-    async fn refuse(
-        &self,
-        request: &Request<'_>,
-        verdict: Verdict,
-        call: Option<&CallId>,
-        title: &str,
-    ) -> Refusal {
+    async fn refuse(&self, request: &Request<'_>, verdict: Verdict, wish: Wish<'_>) -> Refusal {
         let mut reason = verdict.because.first().cloned().unwrap_or_else(|| "not allowed".to_owned());
         // With a person there it would have been a question: that is what is missing, and what a rule can replace.
-        let missing = !self.attended
-            && self.guard.judge(&Request { attended: true, ..*request }).decision == Ruling::Ask;
-        let by = if missing { AnsweredBy::Nobody } else { AnsweredBy::Policy };
-        if missing {
+        let attended = (!self.attended).then(|| self.guard.judge(&Request { attended: true, ..*request }));
+        let missing = attended.filter(|verdict| verdict.decision == Ruling::Ask);
+        let by = if missing.is_some() { AnsweredBy::Nobody } else { AnsweredBy::Policy };
+        if let Some(question) = missing {
+            let why = question.because.first().map(|why| format!(" ({why})")).unwrap_or_default();
+            reason = format!("nobody is there to allow it{why}");
             let rules: Vec<String> = verdict.rules.iter().map(|rule| format!("--allow '{rule}'")).collect();
-            reason = match rules.as_slice() {
-                [] => "nobody is there to allow it".to_owned(),
-                rules => format!("nobody is there to allow it; it would run with {}", rules.join(" ")),
-            };
+            if !rules.is_empty() {
+                reason.push_str(&format!("; it would run with {}", rules.join(" ")));
+            }
         }
         let question = Question {
-            call: call.cloned(),
-            title: title.to_owned(),
+            call: wish.call.cloned(),
+            title: wish.title.to_owned(),
             reasons: verdict.because,
             options: vec![],
             is_question: false,
@@ -103,7 +122,7 @@ impl Gate {
         };
         match self.services.ask(question).await {
             Answer::Cancelled => Refusal::Cancelled,
-            _ => Refusal::Denied(reason),
+            _ => Refusal::Forbidden(reason),
         }
     }
 
@@ -111,10 +130,17 @@ impl Gate {
         &self,
         request: &Request<'_>,
         verdict: &Verdict,
-        call: Option<&CallId>,
-        title: &str,
+        wish: Wish<'_>,
     ) -> Result<(), Refusal> {
-        let scope = match self.ask(verdict, call, title.to_owned(), options(verdict)).await {
+        match self.hooks_word(request, verdict, wish.title).await {
+            Some(HookSays::Deny { because }) => {
+                return Err(Refusal::Denied(format!("a hook says: {because}")));
+            }
+            // What is blocked takes a person's word, twice.
+            Some(HookSays::Allow) if !verdict.confirm_twice => return Ok(()),
+            _ => {}
+        }
+        let scope = match self.ask(verdict, wish.call, wish.title.to_owned(), options(verdict)).await {
             Ok(option) => match option.as_str() {
                 SESSION => Scope::Session,
                 ALWAYS => Scope::Project,
@@ -127,11 +153,26 @@ impl Gate {
         };
         if verdict.confirm_twice {
             let again = vec![option(DENY, "No", OptionKind::RejectOnce), once("Yes, really")];
-            let title = format!("this is blocked because it can do harm; really? {title}");
-            self.ask(verdict, call, title, again).await?;
+            let title = format!("this is blocked because it can do harm; really? {}", wish.title);
+            self.ask(verdict, wish.call, title, again).await?;
         }
         self.remember(request, verdict, true, scope).await;
         Ok(())
+    }
+
+    /// What hooks say to a question before the person is asked.
+    async fn hooks_word(&self, request: &Request<'_>, verdict: &Verdict, title: &str) -> Option<HookSays> {
+        let call = HookCall { tool: Some(request.tool.to_owned()), ..HookCall::new(HookEvent::Permission) }
+            .with("title", title)
+            .with("level", verdict.level.as_str())
+            .with("reasons", verdict.because.clone());
+        let answer = self.heard.tell(call).await;
+        if let Some(says) = &answer.says {
+            // Whoever answers instead of the person is in the audit too.
+            let request = Request { attended: true, ..*request };
+            self.guard.decide_with(&request, Some(says));
+        }
+        answer.says
     }
 
     /// An answer that can not be kept still counts now.
@@ -139,10 +180,9 @@ impl Gate {
         let (level, text) = match self.guard.answered(request, verdict, guard::Answer { yes, scope }) {
             Ok(None) => return,
             Ok(Some(rules)) => {
-                let rules = rules.join(", ");
-                let text = format!(
-                    "you allowed this often; to have it run unasked, add to permissions.allow: {rules}"
-                );
+                let rules: String = rules.iter().map(|rule| format!(" --allow '{rule}'")).collect();
+                let text =
+                    format!("you allowed this often; to have it run unasked: covey guard rules{rules}");
                 (NoticeLevel::Info, text)
             }
             Err(error) => (NoticeLevel::Warning, format!("the answer holds once only: {error}")),
@@ -157,6 +197,7 @@ impl Gate {
         title: String,
         options: Vec<PermissionOption>,
     ) -> Result<String, Refusal> {
+        let notification = HookCall::new(HookEvent::Notification).with("text", title.as_str());
         let question = Question {
             call: call.cloned(),
             title,
@@ -165,7 +206,18 @@ impl Gate {
             is_question: false,
             refused: None,
         };
-        match self.services.ask(question).await {
+        let (asked, told) = (self.services.ask(question), self.heard.tell(notification));
+        let (mut asked, mut told) = (std::pin::pin!(asked), std::pin::pin!(told));
+        // They hear of it while the person thinks; an answer does not wait for them.
+        let mut is_told = false;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut asked => break answer,
+                _ = &mut told, if !is_told => is_told = true,
+            }
+        };
+        match answer {
             Answer::Allowed { option, .. } => Ok(option),
             Answer::Denied { reason } => Err(Refusal::Denied(reason)),
             Answer::Cancelled => Err(Refusal::Cancelled),

@@ -6,7 +6,7 @@
 //!
 //! Agents of other makers are known by name: `catalog/` has a file for each, and [`Fleet`] makes them. An adapter turns
 //! what such an agent says into news, [`acp::News`], which one narrator tells in our words; what it wants to do goes
-//! through one [`Gate`]; its process runs inside the sandbox. The built-in agent lives in `engine`.
+//! through one [`Gate`]; its process runs inside the sandbox. The built-in agent lives in `engine` and uses the same gate.
 
 mod agent;
 mod child;
@@ -23,6 +23,7 @@ mod process;
 mod actions;
 mod gate;
 mod handover;
+mod heard;
 mod idle;
 mod memory;
 mod narrator;
@@ -38,7 +39,8 @@ pub use agent::{Agent, Turn};
 pub use catalogue::{AgentConfig, Catalogue, CatalogueError, Entry, Interface, Kind, Known, Models, Probe};
 pub use child::{Child, ChildEnd};
 pub use fleet::{Fleet, FleetOptions, NotThere};
-pub use gate::{Gate, Refusal};
+pub use gate::{Gate, Refusal, Wish};
+pub use heard::Heard;
 pub use hooks::{HookAnswer, HookCall};
 pub use probe::{Found, Login, survey};
 pub use services::{Answer, HistoryError, Question, Refused, Services};

@@ -184,6 +184,11 @@ impl Narrator {
 }
 
 impl Call {
+    /// The tool's name, or the usual one for what it does: some agents do not say.
+    pub(crate) fn tool(&self) -> &str {
+        if self.name.is_empty() { word(self.kind) } else { &self.name }
+    }
+
     fn new(ours: CallId) -> Self {
         Self {
             ours,
@@ -222,7 +227,7 @@ impl Call {
         if std::mem::replace(&mut self.told, true) {
             return vec![];
         }
-        let name = if self.name.is_empty() { word(self.kind).to_owned() } else { self.name.clone() };
+        let name = self.tool().to_owned();
         let title = if self.title.is_empty() { name.clone() } else { self.title.clone() };
         let call = ToolCall {
             call: self.ours.clone(),

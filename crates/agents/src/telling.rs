@@ -1,23 +1,28 @@
 //! What every adapter does with the news of a turn: tells them, counts what they cost, and sees when it is enough.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use acp::News;
 use protocol::{
-    CallId, Content, ContextLedger, ContextPart, ErrorInfo, FileWrite, Image, Limits, ModelRef, Source, Stop,
-    StopCause, ToolKind, ToolStatus, Update, Usage, UsageReport,
+    CallId, Content, ContextLedger, ContextPart, ErrorInfo, FileWrite, HookEvent, Image, Limits, ModelRef,
+    Source, Stop, StopCause, ToolContent, ToolKind, ToolStatus, Update, Usage, UsageReport,
 };
+
+use tokio::task::JoinSet;
 
 use crate::actions::Described;
 use crate::fleet::Trouble;
 use crate::narrator::{Call, Narrator};
-use crate::{Reporter, Turn};
+use crate::{Heard, HookCall, Reporter, Turn};
 
 /// A turn of a foreign agent, as it is told.
 pub(crate) struct Telling {
     pub(crate) narrator: Narrator,
     pub(crate) reporter: Reporter,
     pub(crate) cwd: PathBuf,
+    heard: Heard,
+    /// Hooks that hear of what was done. The agent does not wait for them, the end of its turn does.
+    hearing: JoinSet<()>,
     limits: Limits,
     spent: Usage,
     steps: u32,
@@ -37,6 +42,8 @@ impl Telling {
     pub(crate) fn new(turn: &Turn, reporter: Reporter, cwd: PathBuf) -> Self {
         Self {
             narrator: Narrator::new(turn.id.clone()),
+            heard: Heard::new(turn, reporter.clone()),
+            hearing: JoinSet::new(),
             reporter,
             cwd,
             limits: turn.limits.clone(),
@@ -56,7 +63,10 @@ impl Telling {
                 let updates = self.narrator.tool(tool);
                 self.send(updates).await;
                 if ended {
-                    self.send(self.files_written(&theirs, ours)).await;
+                    let written = self.files_written(&theirs);
+                    self.tell_hooks(&theirs, &written);
+                    let theirs = written.into_iter().filter(|write| !ours(&write.path));
+                    self.send(theirs.map(Update::FileWrite).collect()).await;
                 }
             }
             news => {
@@ -73,7 +83,7 @@ impl Telling {
     }
 
     /// The files that a call says to have changed, as they are now.
-    fn files_written(&self, theirs: &CallId, ours: impl Fn(&str) -> bool) -> Vec<Update> {
+    fn files_written(&self, theirs: &CallId) -> Vec<FileWrite> {
         let Some(call) = self.narrator.call(theirs) else { return vec![] };
         if call.status != ToolStatus::Completed || call.kind != ToolKind::Edit {
             return vec![];
@@ -81,10 +91,26 @@ impl Telling {
         let written = self.described(call).paths().into_iter().filter_map(|path| {
             let bytes = path.metadata().ok()?.len();
             let path = path.to_string_lossy().into_owned();
-            let write = FileWrite { path, bytes, call: Some(call.ours.clone()), blob: None };
-            (!ours(&write.path)).then_some(Update::FileWrite(write))
+            Some(FileWrite { path, bytes, call: Some(call.ours.clone()), blob: None })
         });
         written.collect()
+    }
+
+    /// Hooks hear what a call gave, and which files it changed.
+    fn tell_hooks(&mut self, theirs: &CallId, written: &[FileWrite]) {
+        let Some(call) = self.narrator.call(theirs) else { return };
+        let actions = self.described(call).actions();
+        let done = self.heard.call(HookEvent::PostTool, call.tool(), &call.input, &actions);
+        let paths = written.iter().map(|write| self.heard.below(Path::new(&write.path)));
+        let edit = HookCall { on: HookEvent::Edit, paths: paths.collect(), ..done.clone() };
+        let text: String = call.content.iter().filter_map(said).collect();
+        let (failed, heard) = (call.status != ToolStatus::Completed, self.heard.clone());
+        self.hearing.spawn(async move {
+            heard.done(done, failed, &text).await;
+            if !edit.paths.is_empty() {
+                heard.tell(edit).await;
+            }
+        });
     }
 
     pub(crate) fn described<'a>(&'a self, call: &'a Call) -> Described<'a> {
@@ -126,6 +152,7 @@ impl Telling {
     pub(crate) async fn finish(&mut self) {
         let updates = self.narrator.finish();
         self.send(updates).await;
+        while self.hearing.join_next().await.is_some() {}
         if let Some((used, size)) = self.window.take() {
             let part = ContextPart { name: "conversation".to_owned(), source: None, tokens: used };
             let window = u32::try_from(size).ok().filter(|size| *size > 0);
@@ -133,6 +160,13 @@ impl Telling {
                 .send(Update::Context(ContextLedger { window, reserve: 0, parts: vec![part] }))
                 .await;
         }
+    }
+}
+
+fn said(content: &ToolContent) -> Option<&str> {
+    match content {
+        ToolContent::Content { content: Content::Text { text } } => Some(text),
+        _ => None,
     }
 }
 

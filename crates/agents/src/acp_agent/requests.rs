@@ -9,13 +9,13 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use guard::{Action, Change, Verdict};
 use project::{ByteRange, Expect, Grants, Host, HostError, MAX_READ, Program};
-use protocol::{AgentId, FileRead, FileWrite, OptionKind, PermissionOption, Update};
+use protocol::{FileRead, FileWrite, OptionKind, PermissionOption, Update};
 use serde_json::{Value, json};
 
 use super::terminals::{self, Terminals, Wanted};
 use crate::Reporter;
 use crate::actions::{self, Described};
-use crate::gate::{Gate, Refusal};
+use crate::gate::{Gate, Refusal, Wish};
 use crate::narrator::Narrator;
 use crate::title::title;
 
@@ -29,7 +29,6 @@ pub(super) struct Requests {
     pub(super) allowed: Arc<Mutex<HashSet<String>>>,
     /// What we wrote for it in this turn.
     pub(super) written: Arc<Mutex<HashSet<String>>>,
-    pub(super) agent: AgentId,
 }
 
 type Answering = BoxFuture<'static, ()>;
@@ -82,16 +81,17 @@ impl Requests {
         };
         let actions = described.actions();
         let (gate, allowed) = (self.gate.clone(), self.allowed.clone());
-        let name = if call.name.is_empty() { self.agent.to_string() } else { call.name.clone() };
+        let name = call.tool().to_owned();
         let title = title(&call.title, &name, &actions);
         let answer = async move {
-            let chosen = match gate.pass(&name, Some(&call.ours), &title, &actions).await {
+            let wish = Wish { tool: &name, call: Some(&call.ours), title: &title, actions: &actions };
+            let chosen = match gate.ask_first(wish, &call.input).await {
                 Ok(_) => {
                     let mut allowed = allowed.lock().unwrap_or_else(PoisonError::into_inner);
                     allowed.extend(actions.iter().flat_map(keys));
                     pick(&options, &[OptionKind::AllowOnce, OptionKind::AllowAlways])
                 }
-                Err(Refusal::Denied(_)) => {
+                Err(Refusal::Denied(_) | Refusal::Forbidden(_)) => {
                     pick(&options, &[OptionKind::RejectOnce, OptionKind::RejectAlways])
                 }
                 Err(Refusal::Cancelled) => None,
@@ -112,7 +112,8 @@ impl Requests {
             let path = absolute(path)?;
             let actions = [Action::Read { paths: vec![path.clone()] }];
             let title = format!("read {}", path.display());
-            let verdict = gate.pass("read", None, &title, &actions).await.map_err(refused)?;
+            let wish = Wish { tool: "read", call: None, title: &title, actions: &actions };
+            let verdict = gate.ask_first(wish, &json!({"path": path})).await.map_err(refused)?;
             let host = granted(host, &verdict)?;
             let read =
                 host.read(&path, ByteRange::first(MAX_READ)).await.map_err(|error| file_error(&error))?;
@@ -144,7 +145,9 @@ impl Requests {
             let host = if asked {
                 host
             } else {
-                granted(host, &gate.pass("edit", None, &key, &actions).await.map_err(refused)?)?
+                let wish = Wish { tool: "edit", call: None, title: &key, actions: &actions };
+                let input = json!({"path": path, "content": text});
+                granted(host, &gate.ask_first(wish, &input).await.map_err(refused)?)?
             };
             let bytes = text.len() as u64;
             host.write(&path, text.into_bytes(), Expect::Anything)
@@ -197,6 +200,7 @@ impl Requests {
             let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
             keys(&action).iter().all(|key| allowed.contains(key))
         };
+        let input = json!({"command": command, "args": args, "cwd": cwd});
         let title = format!("run {}", std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "));
         let (gate, host) = (self.gate.clone(), self.host.clone());
         let terminals = terminals.clone();
@@ -204,7 +208,10 @@ impl Requests {
             let actions = [action];
             let grants = match asked {
                 true => Grants::default(),
-                false => grants(&gate.pass("shell", None, &title, &actions).await.map_err(refused)?),
+                false => {
+                    let wish = Wish { tool: "shell", call: None, title: &title, actions: &actions };
+                    grants(&gate.ask_first(wish, &input).await.map_err(refused)?)
+                }
             };
             let terminal = terminals.create(host, &grants, Wanted { program, env, cwd, keep }).await?;
             Ok(json!({"terminalId": terminal}))
@@ -238,7 +245,9 @@ fn absolute(path: PathBuf) -> Result<PathBuf, RpcError> {
 
 fn refused(refusal: Refusal) -> RpcError {
     match refusal {
-        Refusal::Denied(reason) => RpcError::new(RpcError::INTERNAL, format!("denied: {reason}")),
+        Refusal::Denied(reason) | Refusal::Forbidden(reason) => {
+            RpcError::new(RpcError::INTERNAL, format!("denied: {reason}"))
+        }
         Refusal::Cancelled => RpcError::new(RpcError::INTERNAL, "the turn was cancelled"),
     }
 }

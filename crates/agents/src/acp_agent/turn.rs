@@ -77,7 +77,6 @@ impl<'a> Following<'a> {
             cwd: inner.post.cwd.clone(),
             allowed: Arc::new(Mutex::new(HashSet::new())),
             written: Arc::new(Mutex::new(HashSet::new())),
-            agent: inner.post.id.clone(),
         };
         Self {
             inner,

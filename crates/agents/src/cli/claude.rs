@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::{LineProcess, Spoken};
 use crate::fleet::{Post, Trouble};
-use crate::gate::{Gate, Refusal};
+use crate::gate::{Gate, Refusal, Wish};
 use crate::handover::{self, HISTORY_BYTES};
 use crate::idle::Kept;
 use crate::memory::Memory;
@@ -381,9 +381,10 @@ async fn permission(
     let actions = telling.described(&call).actions();
     let title = title(&call.title, &name, &actions);
     async move {
-        let answer = match gate.pass(&name, Some(&call.ours), &title, &actions).await {
+        let wish = Wish { tool: &name, call: Some(&call.ours), title: &title, actions: &actions };
+        let answer = match gate.ask_first(wish, &input).await {
             Ok(_) => json!({"behavior": "allow", "updatedInput": input}),
-            Err(Refusal::Denied(reason)) => {
+            Err(Refusal::Denied(reason) | Refusal::Forbidden(reason)) => {
                 json!({"behavior": "deny", "message": format!("denied: {reason}")})
             }
             Err(Refusal::Cancelled) => json!({"behavior": "deny", "message": "cancelled", "interrupt": true}),

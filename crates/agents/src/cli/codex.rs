@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::fleet::{Post, Trouble};
-use crate::gate::{Gate, Refusal};
+use crate::gate::{Gate, Refusal, Wish};
 use crate::handover::{self, HISTORY_BYTES};
 use crate::idle::Kept;
 use crate::memory::Memory;
@@ -379,10 +379,11 @@ async fn answer(
                 return respond(peer, id, Ok(reader::decision(&method, false, false))).boxed();
             };
             let actions = telling.described(&call).actions();
-            let name = if call.name.is_empty() { "codex".to_owned() } else { call.name.clone() };
+            let name = call.tool().to_owned();
             let title = title(&call.title, &name, &actions);
             async move {
-                let passed = gate.pass(&name, Some(&call.ours), &title, &actions).await;
+                let wish = Wish { tool: &name, call: Some(&call.ours), title: &title, actions: &actions };
+                let passed = gate.ask_first(wish, &call.input).await;
                 let cancelled = matches!(passed, Err(Refusal::Cancelled));
                 respond(peer, id, Ok(reader::decision(&method, passed.is_ok(), cancelled))).await;
             }

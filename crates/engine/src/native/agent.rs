@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use agents::{Agent, Reporter, Turn, report};
+use agents::{Agent, Gate, Heard, Reporter, Turn, report};
 use futures::stream::BoxStream;
 use guard::Redactor;
 use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
@@ -23,11 +23,10 @@ use super::complexity;
 use super::delegate::Delegation;
 use super::desk::TurnDesk;
 use super::extras::Extras;
-use super::hooks::{Heard, MAX_GO_ON, go_on_prompt};
+use super::hooks::{MAX_GO_ON, go_on_prompt};
 use super::ledger::ledger;
 use super::limits::{ContextLimits, DEFAULT_CONTEXT, Room};
 use super::own_command;
-use super::permit::Gate;
 use super::roles::Role;
 use super::stall::StallWatch;
 use super::system::{Parts, system_prompt};
@@ -172,6 +171,12 @@ impl NativeAgent {
         self
     }
 
+    /// Whom the web tools ask.
+    pub(crate) fn on_the_web(self, settings: tools::WebSettings) -> Self {
+        tools::set_web(&self.inner.state, settings);
+        self
+    }
+
     /// Masks what is known to be secret.
     pub fn masking(mut self, redactor: Arc<Redactor>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -231,10 +236,14 @@ impl Agent for NativeAgent {
     fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
         let inner = self.inner.clone();
         report(move |reporter| async move {
-            let end = match cancel.run_until_cancelled_owned(inner.turn(turn, reporter.clone())).await {
-                Some(end) => end,
-                None => (Stop::Cancelled, None),
-            };
+            let services = turn.services.clone();
+            let work = inner.turn(turn, reporter.clone());
+            let end = cancel.run_until_cancelled_owned(work).await.unwrap_or((Stop::Cancelled, None));
+            // Lines that were only there to see what happens go with the turn, however it ends; a sub-agent shares them
+            // with its parent.
+            if !inner.is_child {
+                tools::remove_instrumentation(&inner.state, services.host().as_ref()).await;
+            }
             reporter.send(Update::Done { stop: end.0, cause: end.1 }).await;
         })
     }
@@ -312,10 +321,6 @@ impl Inner {
             }
             (None, None) => self.steps(model.as_ref(), &turn, &mut transcript, &reporter).await,
         };
-        // Lines that were only there to see what happens go with the turn; a sub-agent shares them with its parent.
-        if !self.is_child {
-            tools::remove_instrumentation(&self.state, turn.services.host().as_ref()).await;
-        }
         let room = Room::of(model.info(), &self.limits);
         let ledger = ledger(model.as_ref(), &self.request(model.as_ref(), &transcript), &room);
         reporter.send(Update::Context(ledger)).await;
@@ -332,7 +337,7 @@ impl Inner {
         reporter: &Reporter,
         spent: &Arc<std::sync::Mutex<Usage>>,
     ) -> Pipeline {
-        let heard = self.heard(turn, reporter);
+        let heard = Heard::new(turn, reporter.clone());
         Pipeline {
             tools: self.tools.clone(),
             context: ToolContext {
@@ -346,14 +351,8 @@ impl Inner {
                     Delegation::new(self.clone(), turn.clone(), spent.clone(), heard.clone()),
                 )),
             },
-            gate: Gate {
-                guard: turn.services.guard(),
-                services: turn.services.clone(),
-                mode: turn.mode,
-                attended: turn.attended,
-                reporter: reporter.clone(),
-                heard: heard.clone(),
-            },
+            gate: Gate::new(turn, reporter.clone()),
+            mode: turn.mode,
             heard: heard.clone(),
             reporter: reporter.clone(),
             watch: StallWatch::default(),
@@ -450,11 +449,6 @@ impl Inner {
             reasoning: self.reasoning,
             ..Request::new(self.system.clone(), transcript.messages().to_vec()).with_tools(self.specs.clone())
         }
-    }
-
-    pub(super) fn heard(&self, turn: &Turn, reporter: &Reporter) -> Heard {
-        let root = turn.services.host().roots().main().to_owned();
-        Heard { services: turn.services.clone(), reporter: reporter.clone(), root }
     }
 
     fn checkpoints(&self, turn: &Turn) -> Arc<Checkpoints> {

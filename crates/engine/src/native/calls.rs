@@ -4,22 +4,21 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use agents::{HookCall, Reporter};
+use agents::{Gate, Heard, HookCall, Reporter, Wish};
 use base64::Engine as _;
 use futures::{FutureExt, StreamExt};
 use guard::{Action, Redactor, Verdict, as_data};
 use models::{ImageData, ToolResult};
 use protocol::{
-    CallId, Content, FileRead, FileWrite, HookEvent, Image, Notice, NoticeLevel, Source, ToolCallUpdate,
-    ToolContent, ToolKind, ToolStatus, TurnId, Update,
+    CallId, Content, FileRead, FileWrite, HookEvent, Image, Mode, Notice, NoticeLevel, Source,
+    ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnId, Update,
 };
 use serde_json::Value;
 use tools::{DISPATCHER, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
 
 use super::extras::Extras;
-use super::hooks::Heard;
 use super::keep;
-use super::permit::Gate;
+use super::permit;
 use super::stall::StallWatch;
 use crate::checkpoint::Checkpoints;
 
@@ -36,6 +35,7 @@ pub(super) struct Pipeline {
     /// Of no call in particular; each gets its own.
     pub(super) context: ToolContext,
     pub(super) gate: Gate,
+    pub(super) mode: Mode,
     pub(super) reporter: Reporter,
     pub(super) watch: StallWatch,
     pub(super) turn: TurnId,
@@ -142,8 +142,7 @@ impl Pipeline {
             let wrote = FileWrite { call: Some(call.id.clone()), ..wrote.clone() };
             self.reporter.send(Update::FileWrite(wrote)).await;
         }
-        let text = self.redactor.redact(&output.text).into_owned();
-        let mut text = bound(if output.is_foreign { as_data(call.name, &text) } else { text });
+        let mut text = bound(if output.is_foreign { as_data(call.name, &output.text) } else { output.text });
         for path in
             output.read.iter().map(|read| &read.path).chain(output.wrote.iter().map(|wrote| &wrote.path))
         {
@@ -171,6 +170,7 @@ impl Pipeline {
         for note in notes.into_iter().flatten() {
             text.push_str(&format!("\n{note}"));
         }
+        let text = self.redactor.redact(&text).into_owned();
         let images: Vec<ImageData> = output
             .images
             .into_iter()
@@ -235,13 +235,15 @@ impl Pipeline {
             hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
         }
         let title = tool.title(&arguments);
-        let passed = self.gate.pass(tool.name(), &call.id, &title, &actions, hook.says.as_ref()).await?;
-        let context = match passed.grants.is_empty() {
+        let wish = Wish { tool: tool.name(), call: Some(&call.id), title: &title, actions: &actions };
+        let verdict = self.gate.pass(wish, hook.says.as_ref()).await.map_err(permit::refused)?;
+        let grants = permit::room(&verdict, &actions, self.mode);
+        let context = match grants.is_empty() {
             true => context,
-            false => ToolContext { host: context.host.granting(&passed.grants)?, ..context },
+            false => ToolContext { host: context.host.granting(&grants)?, ..context },
         };
         let notes = hook.context;
-        Ok(Admitted { tool, arguments, context, actions, verdict: passed.verdict, hooked, notes })
+        Ok(Admitted { tool, arguments, context, actions, verdict, hooked, notes })
     }
 
     async fn carry_out(&self, call: &Meant<'_>, admitted: &Admitted<'_>) -> Result<ToolOutput, ToolError> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::{Child, HookCall, Reporter, Turn};
+use agents::{Child, Heard, HookCall, Reporter, Turn};
 use futures::StreamExt;
 use guard::HookSays;
 use models::{Message, Request};
@@ -12,7 +12,6 @@ use tools::{Errand, ToolError};
 
 use super::agent::{Inner, NativeAgent, believable};
 use super::extras::Extras;
-use super::hooks::Heard;
 use super::roles::Role;
 
 /// How deep sub-agents may start sub-agents.

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use agents::{HookCall, Reporter, Turn};
+use agents::{Heard, HookCall, Reporter, Turn};
 use models::{Block, Model, Request};
 use protocol::{Chunk, Compaction, CompactionStage, HookEvent, MessageEnd, MessageId, Update, Usage};
 
@@ -73,7 +73,7 @@ impl Inner {
     /// What hooks want to be in the summary.
     async fn facts(&self, turn: &Turn, reporter: &Reporter, tokens: u64) -> Vec<String> {
         let call = HookCall::new(HookEvent::Compact).with("tokens", tokens);
-        self.heard(turn, reporter).tell(call).await.context
+        Heard::new(turn, reporter.clone()).tell(call).await.context
     }
 
     /// Summarises everything before this prompt, which asks for just that, and says what came of it.

@@ -13,11 +13,11 @@ async fn what_needs_a_person_is_refused_and_named() {
     commands: compact
     calls shell: touch made.txt
       asks: touch made.txt
-      denied: nobody is there to allow it; it would run with --allow 'edit(made.txt)'
+      denied: nobody is there to allow it (it makes an empty file in the project); it would run with --allow 'edit(made.txt)'
       failed refused
     calls edit: write a.txt
       asks: edit [project]/a.txt
-      denied: nobody is there to allow it; it would run with --allow 'edit(a.txt)'
+      denied: nobody is there to allow it (it changes a file of the project); it would run with --allow 'edit(a.txt)'
       failed refused
     says: on I go
     ends: denied
@@ -82,8 +82,8 @@ async fn who_does_not_ask_may_only_look_until_nobody_wants_to_be_asked() {
 async fn files_outside_the_project_and_secrets_are_not_read() {
     let world = world(&[]).await;
     let outside = world.project.parent().unwrap().join("outside.txt");
-    std::fs::write(&outside, "secret").unwrap();
-    world.write(".env", "TOKEN=secret");
+    std::fs::write(&outside, "tide").unwrap();
+    world.write(".env", "TOKEN=tide");
     world.write("a.txt", "one\ntwo\n");
     let prompt = format!(
         "read {}\nread {}\nread {}\nread a.txt",
@@ -94,7 +94,7 @@ async fn files_outside_the_project_and_secrets_are_not_read() {
     let done = run(&world, &[&prompt]).await;
     let said = told(&done);
     assert!(
-        !said.contains("secret") && said.contains("one\ntwo") && said.contains("is not an absolute path"),
+        !said.contains("tide") && said.contains("one\ntwo") && said.contains("is not an absolute path"),
         "{said}"
     );
 }
@@ -114,4 +114,36 @@ async fn terminals_are_real() {
     let said = told(&done);
     assert!(said.contains("exit 3 output \"ääääääääää\" truncated true then -32002"), "{said}");
     assert!(said.contains("signal \"15\""), "{said}");
+}
+
+#[tokio::test]
+async fn hooks_have_their_word_with_every_agent() {
+    let world = world(&[]).await;
+    std::fs::create_dir_all(world.home.join("hooks")).unwrap();
+    let hooks = r#"
+        [[hook]]
+        on = "pre_tool"
+        tool = "shell"
+        command = "echo 'not on a Friday' >&2; exit 2"
+        [[hook]]
+        on = ["post_tool", "tool_failed", "edit"]
+        command = "cat >> heard.jsonl; echo >> heard.jsonl"
+    "#;
+    std::fs::write(world.home.join("hooks/mine.toml"), hooks).unwrap();
+    let done = run(&world, &["--mode", "full", "run touch made.txt\nwrite a.txt text"]).await;
+    assert!(!world.project.join("made.txt").exists() && world.project.join("a.txt").exists(), "{done:?}");
+    assert!(told(&done).contains("denied: a hook denied it: not on a Friday"), "{}", told(&done));
+    let heard = std::fs::read_to_string(world.project.join("heard.jsonl")).unwrap();
+    let mut heard: Vec<_> = heard
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|told| format!("{} {} {}", told["event"], told["tool"], told["paths"]))
+        .collect();
+    heard.sort_unstable();
+    assert_snapshot!(heard.join("\n"), @r#"
+    "edit" "edit" ["a.txt"]
+    "post_tool" "edit" ["a.txt"]
+    "tool_failed" "shell" []
+    "#);
 }
