@@ -131,24 +131,27 @@ fn clause(tool: &str, finding: &Finding, situation: &Situation<'_>) -> Clause {
         // An answer can not outlive a rule that wants the question.
         return Clause { ruling, text, fixed: ruling == Ruling::Ask };
     }
-    let ruling =
-        if by_itself(finding.kind, mode, situation.temperament) { Ruling::Allow } else { Ruling::Ask };
+    let ruling = if by_itself(finding.kind, mode, situation.temperament, attended) {
+        Ruling::Allow
+    } else {
+        Ruling::Ask
+    };
     Clause { ruling, text: None, fixed: false }
 }
 
 /// What a mode does without a question.
-fn by_itself(kind: Kind, mode: Mode, temperament: Temperament) -> bool {
+fn by_itself(kind: Kind, mode: Mode, temperament: Temperament, attended: bool) -> bool {
     match mode {
         Mode::Explore | Mode::Plan | Mode::Ask => kind == Kind::Look,
         Mode::Edit => matches!(kind, Kind::Look | Kind::Edit),
-        Mode::Full => true,
+        Mode::Full => kind != Kind::Lose || !attended,
         Mode::Auto => match kind {
             Kind::Look => true,
             Kind::Create | Kind::Edit | Kind::Build => temperament >= Temperament::Balanced,
             Kind::Format | Kind::Install | Kind::Commit | Kind::Fetch => {
                 temperament >= Temperament::Aggressive
             }
-            Kind::Peek | Kind::Ask | Kind::Block => false,
+            Kind::Peek | Kind::Ask | Kind::Lose | Kind::Block => false,
         },
     }
 }

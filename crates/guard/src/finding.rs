@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Peek,
     /// Anything else that a person should see first.
     Ask,
+    /// Deletes what no checkpoint keeps: asked about even where nothing else is, if somebody is there.
+    Lose,
     /// Destroys, steals, escapes, or hides what it does.
     Block,
 }

@@ -93,7 +93,7 @@ impl Redactor {
         Self { known }
     }
 
-    /// The text with every secret masked.
+    /// The text with every secret masked. Doing it again changes nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for value in &self.known {
@@ -101,10 +101,11 @@ impl Redactor {
                 text = Cow::Owned(text.replace(value.as_str(), "[redacted: known secret]"));
             }
         }
-        match shapes(&text) {
-            Some(masked) => Cow::Owned(masked),
-            None => text,
+        // A mask names what it hides, and such a word may announce what stands behind it.
+        while let Some(masked) = shapes(&text) {
+            text = Cow::Owned(masked);
         }
+        text
     }
 }
 

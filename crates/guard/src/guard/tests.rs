@@ -264,3 +264,30 @@ fn a_call_that_says_nothing_about_itself_is_asked() {
         [Action::Program { argv: vec!["rm".into(), "-rf".into(), "/".into()], cwd: world.root.clone() }];
     assert_eq!(guard.judge(&request(&program, Mode::Auto, true)).decision, Ruling::Deny);
 }
+
+#[test]
+fn a_person_hears_before_something_goes_that_no_checkpoint_keeps() {
+    let world = testing::world();
+    for folder in ["target/debug", "web/node_modules/left-pad", "kept/build"] {
+        std::fs::create_dir_all(world.root.join(folder)).unwrap();
+    }
+    std::fs::write(world.root.join(".gitignore"), "target\nnode_modules\n").unwrap();
+    let guard = with_home(&world);
+    let judge =
+        |command: &str, attended: bool| guard.judge(&request(&shell(&world, command), Mode::Full, attended));
+    for (command, named) in [
+        ("git clean -fdX", "`target/`, `web/node_modules/`"),
+        ("git clean -dxf web", "`web/node_modules/`"),
+        ("rm -rf target", "`target/`"),
+        ("rm -r ./web", "`web/node_modules/`"),
+    ] {
+        let verdict = judge(command, true);
+        assert_eq!(verdict.decision, Ruling::Ask, "{command}");
+        let because = verdict.because.join("\n");
+        assert!(because.contains(&format!("it deletes {named}, which no checkpoint keeps")), "{because}");
+        assert_eq!(judge(command, false).decision, Ruling::Allow, "{command}: full, and nobody to ask");
+    }
+    for command in ["git clean -fd", "git clean -ndX", "rm -rf kept", "rm target/debug/a", "ls target"] {
+        assert_eq!(judge(command, true).decision, Ruling::Allow, "{command}");
+    }
+}

@@ -1,8 +1,11 @@
 //! Programs that delete, move, copy and overwrite files.
 
+use std::path::Path;
+
 use super::wrappers::value_of;
 use super::{Call, Flow, Judge};
 use crate::finding::Kind;
+use crate::generated;
 use crate::rules::Subject;
 use crate::shell::Arg;
 
@@ -91,6 +94,20 @@ impl Judge<'_> {
         for arg in operands {
             let (kind, because) = self.gravity_of_removing(arg, recursive);
             self.add(kind, because, call);
+            if recursive && let Some(spot) = self.spot(arg).filter(|spot| spot.inside && !spot.whole_project)
+            {
+                self.loses_generated(&spot.target, call);
+            }
+        }
+    }
+
+    /// A person hears of what undo will not bring back.
+    pub(super) fn loses_generated(&mut self, path: &Path, call: &Call<'_>) {
+        // One that git has files in is kept like any other folder.
+        let mut lost = generated::lost_with(path);
+        lost.retain(|folder| self.around.is_ignored(folder));
+        if !lost.is_empty() {
+            self.add(Kind::Lose, generated::because(&lost, self.around.root()), call);
         }
     }
 

@@ -131,6 +131,7 @@ impl Judge<'_> {
                 }
             }
             "rm" | "mv" => self.git_loses(rest),
+            "clean" => self.git_cleans(rest, call),
             "submodule" | "bisect" | "rebase" | "filter-branch" | "for-each-repo" | "difftool"
             | "mergetool" => {
                 rest.iter().for_each(|arg| self.maybe_script(&arg.text));
@@ -192,6 +193,28 @@ impl Judge<'_> {
             if let Some(spot) = self.spot(arg).filter(|spot| spot.inside && spot.target.exists()) {
                 self.findings.destroy(spot.target);
             }
+        }
+    }
+
+    /// With `-x` or `-X` git deletes what it ignores, and with `-d` whole folders of it.
+    fn git_cleans(&mut self, args: &[Arg], call: &Call<'_>) {
+        let letter = |letters: &[char]| {
+            args.iter().any(|arg| {
+                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters)
+            })
+        };
+        if letter(&['n']) || args.iter().any(|arg| arg.text == "--dry-run") {
+            return;
+        }
+        let places: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+        let here = Arg::plain(".");
+        let places = if places.is_empty() { vec![&here] } else { places };
+        let spots: Vec<_> = places.into_iter().filter_map(|place| self.spot(place)).collect();
+        for spot in spots.into_iter().filter(|spot| spot.inside) {
+            if letter(&['x', 'X']) && letter(&['d']) {
+                self.loses_generated(&spot.target, call);
+            }
+            self.findings.destroy(spot.target);
         }
     }
 

@@ -312,6 +312,7 @@ fn usual(kind: Kind, name: &str) -> String {
         Kind::Fetch => format!("`{name}` reads from another machine"),
         Kind::Peek => "it looks outside the project".to_owned(),
         Kind::Ask => format!("`{name}` may change things that can not be told from here"),
+        Kind::Lose => "it deletes what no checkpoint keeps".to_owned(),
         Kind::Block => format!("`{name}` destroys or gives away"),
     }
 }

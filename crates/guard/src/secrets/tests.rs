@@ -123,3 +123,21 @@ fn a_megabyte_takes_no_time_worth_noticing() {
     assert!(!hostile.is_empty());
     assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
 }
+
+/// Words, signs and values, of which texts full of secrets are made.
+fn pieces() -> Vec<String> {
+    let plain = "password|secret|token=|Bearer |: |\"|=|]|[redacted: | |\n|@|://|user:|/|known-value-1|ä";
+    let made = [made("", 12), made("sk-ant-", 24), "-----BEGIN RSA PRIVATE KEY-----".to_owned()];
+    plain.split('|').map(str::to_owned).chain(made).collect()
+}
+
+proptest::proptest! {
+    #[test]
+    fn masking_again_changes_nothing(
+        text in proptest::collection::vec(proptest::sample::select(pieces()), 0..12)
+    ) {
+        let redactor = Redactor::new(["known-value-1".to_owned()]);
+        let once = redactor.redact(&text.concat()).into_owned();
+        proptest::prop_assert_eq!(redactor.redact(&once), once.as_str());
+    }
+}
