@@ -27,6 +27,7 @@ mod stats;
 mod talk;
 mod terminal;
 mod tools;
+mod web;
 
 use std::process::ExitCode;
 

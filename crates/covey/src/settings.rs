@@ -132,6 +132,7 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &guard::SANDBOX,
     &crate::index::SECTION,
     &crate::servers::SECTION,
+    &crate::web::SECTION,
     &Key::table(
         "context",
         &[
@@ -376,6 +377,7 @@ impl Settings {
             index: Some(crate::index::options(self)?),
             auto_context: self.config.get("context.auto")?.unwrap_or(AUTO_CONTEXT),
             mcp: self.mcp_servers()?,
+            web: crate::web::settings(self)?,
             redactor: Arc::new(self.redactor()),
             permissions: self.permissions(&self.allow, &self.deny)?,
             home: Some(self.home.clone()),

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use protocol::{
-    Checkpoint, CheckpointAction, Compaction, CompactionStage, Content, EventBody, FileChange, FileEffect,
-    ItemBody, Pin, Receipt, SessionId, SessionStatus,
+    Checkpoint, CheckpointAction, Compaction, Content, EventBody, FileChange, FileEffect, ItemBody, Pin,
+    Receipt, SessionId, SessionStatus,
 };
 
 use crate::EngineError;
@@ -90,15 +90,7 @@ impl Engine {
     }
 
     pub(crate) async fn uncompact(&self, session: SessionId) -> Result<Receipt, EngineError> {
-        let undo = Compaction {
-            stage: CompactionStage::Undo,
-            summary: None,
-            from: None,
-            pruned: vec![],
-            tokens_before: 0,
-            tokens_after: 0,
-        };
-        self.note(session, EventBody::Compaction(undo), true).await
+        self.note(session, EventBody::Compaction(Compaction::undo()), true).await
     }
 
     pub(crate) async fn pin(&self, session: SessionId, item: String) -> Result<Receipt, EngineError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use agents::{Agent, Fleet, NotThere, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
@@ -52,6 +52,8 @@ pub struct EngineOptions {
     /// The person's MCP servers.
     pub mcp: ServersOf,
     /// Masks secrets in what models are shown.
+    /// Whom the web tools ask.
+    pub web: tools::WebSettings,
     pub redactor: Arc<Redactor>,
     /// What may happen without asking.
     pub permissions: GuardSettings,
@@ -352,6 +354,7 @@ impl Engine {
     /// Spells out what the person typed.
     async fn prepare(&self, session: &SessionId, prompt: Vec<Content>) -> Result<Vec<Content>, EngineError> {
         let handle = self.handle(session).await?;
+        self.take_in_servers(&handle).await;
         let prompt = self.heard(session, &handle, prompt).await?;
         let place = self.place(&handle);
         let budget = self.inner.options.auto_context;
@@ -361,6 +364,27 @@ impl Engine {
         let view = view.filter(|view| view.agent.as_str() == NativeAgent::ID);
         let commands = || self.commands(&place.root, &place.cwd);
         Ok(prompt::prepare(prompt, &place, commands, budget, view.as_ref()).await)
+    }
+
+    /// Gives an open session the MCP servers that the person added or changed since its last prompt, and takes away those
+    /// that are gone. What did not change goes on running.
+    async fn take_in_servers(&self, handle: &Handle) {
+        let now = self.servers(&handle.cwd);
+        let before = {
+            let mut seen = handle.servers.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.replace(now.clone())
+        };
+        // The first look is right after its agent was made.
+        let same = |before: &Arc<ServerSet>| Arc::ptr_eq(before, &now) || before.is_empty() && now.is_empty();
+        if before.as_ref().is_none_or(same) {
+            return;
+        }
+        now.introduce(self.inner.options.home.as_ref()).await;
+        let Some(view) = handle.view().await else { return };
+        // One that can not be made any more stays as it was.
+        if let Ok(agent) = self.agent(&view.agent, view.model.as_ref(), &handle.cwd) {
+            handle.use_agent(agent).await;
+        }
     }
 
     /// What people added that is run by its name.
@@ -532,7 +556,8 @@ impl Engine {
         let socket = options.socket.clone();
         let view = &opened.view;
         let hooks = self.hooks(&roots, Path::new(&view.cwd), view.session.clone());
-        let setup = Setup { opened, store, agent, host, guard, hooks, usage_log, news, socket };
+        let redactor = self.redactor();
+        let setup = Setup { opened, store, agent, host, guard, hooks, redactor, usage_log, news, socket };
         open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
     }
 
@@ -589,6 +614,7 @@ impl Engine {
         let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
         Ok(Arc::new(
             agent
+                .on_the_web(self.inner.options.web.clone())
                 .thinking(self.inner.options.reasoning)
                 .with_simple(simple)
                 .within(self.inner.options.context)

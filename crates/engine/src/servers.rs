@@ -163,6 +163,10 @@ fn wanted(
 }
 
 impl ServerSet {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.servers.is_empty() && self.left_out.is_empty()
+    }
+
     /// Starts those that nobody knows yet, to learn what they have. In parallel: the slowest says how long the others
     /// wait, and each has its own limit.
     pub(crate) async fn introduce(&self, home: Option<&Home>) {

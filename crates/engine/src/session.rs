@@ -6,6 +6,7 @@ mod actor;
 mod blobs;
 mod handle;
 mod hooks;
+mod masking;
 mod news;
 mod services;
 mod step;

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use rustix::process::Signal;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 use crate::world::{World, finish, mode, signal};
 
@@ -174,6 +174,33 @@ async fn a_picture_goes_along_and_is_kept_beside_the_log() {
     // The next process sends the very same bytes again.
     world.result(&["and now?", "--continue"]).await;
     assert_eq!(url(&world.server.request(1).await.json), url(&first.json));
+}
+
+#[tokio::test]
+async fn a_search_goes_to_the_service_that_the_person_set() {
+    let service = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", service.local_addr().unwrap());
+    let asked = tokio::spawn(async move {
+        let (mut socket, _) = service.accept().await.unwrap();
+        let mut request = vec![0; 4096];
+        let read = socket.read(&mut request).await.unwrap();
+        let found =
+            r#"{"results": [{"title": "Owls", "url": "https://example.org/owls", "content": "They hoot."}]}"#;
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{found}", found.len());
+        socket.write_all(answer.as_bytes()).await.unwrap();
+        String::from_utf8_lossy(&request[..read]).into_owned()
+    });
+    let search = r#"{"name": "web_search", "arguments": {"query": "owls"}}"#;
+    let world = World::new(&format!("reply\n  call: call_tool {search}\nmodel: They hoot.\n")).await;
+    world.covey(&["config", "set", "web.search", "searxng"]).await;
+    let lost = world.covey(&["run", "what do owls do?"]).await;
+    assert!(lost.code == Some(2) && lost.err.contains("web.url"), "{lost:?}");
+    world.covey(&["config", "set", "web.url", &address]).await;
+    let (done, _) = world.result(&["what do owls do?", "--mode", "full"]).await;
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(asked.await.unwrap().starts_with("GET /search?q=owls"));
+    assert!(world.server.request(1).await.text().contains("https://example.org/owls"));
 }
 
 #[tokio::test]

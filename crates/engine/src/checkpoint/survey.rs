@@ -5,32 +5,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folders that programs make again, and that are too large to keep. A checkpoint says that it left them out.
-const GENERATED: &[&str] = &[
-    "node_modules",
-    "target",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".next",
-    ".nuxt",
-    ".gradle",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".tox",
-    ".terraform",
-    ".cache",
-    "dist",
-    "build",
-    "out",
-    ".turbo",
-    ".parcel-cache",
-    "bower_components",
-    "Pods",
-    "DerivedData",
-];
-
 /// No survey takes longer than so many entries; beyond them files are not looked after, and that is said.
 const MAX_ENTRIES: usize = 200_000;
 const MAX_DEPTH: usize = 64;
@@ -90,7 +64,7 @@ impl Survey {
 }
 
 fn is_generated(name: &str) -> bool {
-    GENERATED.contains(&name)
+    guard::GENERATED.contains(&name)
 }
 
 /// None when nothing is there, or something that no file tool makes.

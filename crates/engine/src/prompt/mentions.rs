@@ -177,7 +177,7 @@ async fn folder(spec: &Spec, path: &Path, host: &dyn Host) -> Content {
 
 async fn file(spec: &Spec, path: &Path, place: &Place, room: usize) -> Option<Content> {
     let first = place.host.read(path, ByteRange::first(MAX_IMAGE)).await.ok()?;
-    if let Some(media_type) = picture(&first.bytes) {
+    if let Some(media_type) = Image::media_type_of(&first.bytes) {
         if first.total_len as usize > MAX_IMAGE {
             return Some(note(spec, "a picture that is too large to come along"));
         }
@@ -267,16 +267,6 @@ async fn symbol(name: &str, place: &Place, room: usize) -> Vec<Content> {
 fn bring_up_to_date(index: &Index, cancel: &Cancel) {
     // A busy or broken index answers with what it has.
     let _ = index.update(IfBusy::Refuse, &|_| {}, cancel);
-}
-
-fn picture(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

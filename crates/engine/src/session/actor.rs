@@ -8,7 +8,7 @@ use std::time::Duration;
 use agents::{Agent, Answer, ChildEnd, HookCall};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use guard::Guard;
+use guard::{Guard, Redactor};
 use project::Host;
 use protocol::{Event, EventBody, HookEvent, SessionId, SessionView, Timestamp, TurnId, Update};
 use sessions::{AppendError, Opened, Store, UsageEntry, UsageLog, Writer};
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::blobs::move_to_blobs;
 use super::handle::{Handle, Live, Message, OpFailure, OpResult, StorageFailure};
 use super::hooks::Hooks;
+use super::masking::masked;
 use super::news::{Listed, News};
 use super::services::{Asked, ChildAsked, SessionServices};
 use super::step::{ChildStart, Effect, Input, Session, SessionOp, Ticket};
@@ -45,6 +46,7 @@ pub(crate) struct Setup {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) guard: Arc<Guard>,
     pub(crate) hooks: Arc<Hooks>,
+    pub(crate) redactor: Arc<Redactor>,
     pub(crate) usage_log: Option<UsageLog>,
     /// Where lists hear of it.
     pub(crate) news: News,
@@ -54,7 +56,7 @@ pub(crate) struct Setup {
 
 /// Starts the actor. What a crash left open in the log is closed first.
 pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> {
-    let Setup { opened, store, agent, host, guard, hooks, usage_log, news, socket } = setup;
+    let Setup { opened, store, agent, host, guard, hooks, redactor, usage_log, news, socket } = setup;
     let Opened { mut writer, mut view, .. } = opened;
     if socket.is_some() {
         // Without it nobody can attach; the session works all the same.
@@ -83,6 +85,7 @@ pub(crate) fn open(setup: Setup, now: Timestamp) -> Result<Handle, AppendError> 
         host,
         guard,
         hooks,
+        redactor,
         usage_log,
         running: HashMap::new(),
         tasks: JoinSet::new(),
@@ -120,6 +123,7 @@ struct Actor {
     host: Arc<dyn Host>,
     guard: Arc<Guard>,
     hooks: Arc<Hooks>,
+    redactor: Arc<Redactor>,
     usage_log: Option<UsageLog>,
     running: HashMap<TurnId, Running>,
     /// Everything that runs for this session; it ends with the actor.
@@ -285,6 +289,7 @@ impl Actor {
                 };
                 let cancel = CancellationToken::new();
                 let updates = agent.prompt(agents_turn, cancel.clone());
+                let updates = masked(updates, self.redactor.clone());
                 let updates = told_at_the_end(updates, self.hooks.clone(), turn.clone());
                 let abort = self.tasks.spawn(forward(turn.clone(), updates, asked, wanted, inputs));
                 self.running.insert(turn, Running { cancel, abort });

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::hooks::Hooks;
 use super::step::{Refusal, SessionOp};
+use crate::servers::ServerSet;
 
 /// What arrives at a session from outside.
 pub(super) enum Message {
@@ -107,6 +108,8 @@ pub(crate) struct Handle {
     pub(crate) hooks: Arc<Hooks>,
     /// Whether hooks heard that it begins.
     pub(crate) has_begun: AtomicBool,
+    /// The MCP servers that its agent knows; none before anybody looked.
+    pub(crate) servers: std::sync::Mutex<Option<Arc<ServerSet>>>,
 }
 
 impl Handle {
@@ -126,6 +129,7 @@ impl Handle {
             host,
             hooks,
             has_begun: AtomicBool::new(false),
+            servers: std::sync::Mutex::new(None),
         }
     }
 

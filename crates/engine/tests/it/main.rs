@@ -8,5 +8,6 @@ mod hooks;
 mod past;
 mod play;
 mod prompts;
+mod servers;
 mod team;
 mod watching;

@@ -104,6 +104,13 @@ impl World {
         seen
     }
 
+    /// Another engine, with MCP servers.
+    pub(crate) async fn with_servers(mut self, mcp: engine::ServersOf) -> Self {
+        self.engine.shutdown().await;
+        self.engine = engine_with(&self.server, &self.store, self.folder.path(), self.window, mcp);
+        self
+    }
+
     /// A second engine on the same store, as after a restart.
     pub(crate) async fn restart(&mut self) {
         self.engine.shutdown().await;
@@ -112,6 +119,16 @@ impl World {
 }
 
 fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32) -> Engine {
+    engine_with(server, store, folder, window, Arc::new(Default::default))
+}
+
+fn engine_with(
+    server: &ModelServer,
+    store: &Store,
+    folder: &Path,
+    window: u32,
+    mcp: engine::ServersOf,
+) -> Engine {
     let config = format!(
         "wire = \"openai-chat\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = {window}\n",
         server.base_url()
@@ -131,7 +148,8 @@ fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32) -
         context: Default::default(),
         index: None,
         auto_context: 2_000,
-        mcp: Arc::new(Default::default),
+        mcp,
+        web: Default::default(),
         redactor: Default::default(),
         permissions: Default::default(),
         home: Some(home_in(folder)),

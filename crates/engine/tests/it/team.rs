@@ -188,3 +188,48 @@ async fn a_loop_is_told_and_then_ended() {
     assert!(end.steps < 10, "{}", end.steps);
     assert!(world.server.request(3).await.text().contains("the same result"));
 }
+
+#[tokio::test]
+async fn lines_to_see_what_happens_go_with_the_turn_even_if_it_is_cancelled() {
+    let world = World::new(
+        "
+        reply
+          call: call_tool {\"name\": \"instrument\", \"arguments\": {\"path\": \"a.py\", \"after\": 1, \"code\": \"print(x)\"}}
+        reply
+          fault: never
+        ",
+    )
+    .await;
+    world.write("a.py", "x = 1\ny = 2\n");
+    let session = world.session().await;
+    world.engine.submit(Op::SetMode { session: session.clone(), mode: Mode::Full }).await.unwrap();
+    let turn = world.start(&session, "go", false, Limits::default()).await;
+    world.server.request(1).await;
+    let path = world.project.join("a.py");
+    assert!(std::fs::read_to_string(&path).unwrap().contains("print(x)"));
+    world.engine.submit(Op::CancelTurn { session: session.clone(), turn: None }).await.unwrap();
+    world.until(&session, |event| ends(event, &turn)).await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "x = 1\ny = 2\n");
+}
+
+#[tokio::test]
+async fn a_secret_that_is_written_to_a_file_is_not_written_to_the_log() {
+    // Put together here, so that nothing that looks like a key is in the source.
+    let key = ["sk-ant-", "api03-Xk29fLq7Zw0PbV5tRm81", "HcYd64NsGj3A"].concat();
+    let world = World::new(
+        "
+        reply
+          call: edit {\"path\": \"a.toml\", \"old\": \"port = 1\", \"new\": \"port = 2\"}
+        model: Done.
+        ",
+    )
+    .await;
+    world.write("a.toml", &format!("key = \"{key}\"\nport = 1\n"));
+    let session = world.session().await;
+    world.engine.submit(Op::SetMode { session: session.clone(), mode: Mode::Edit }).await.unwrap();
+    let events = world.ask(&session, "go").await;
+    let log = serde_json::to_string(&events).unwrap();
+    assert!(log.contains("\"diff\"") && log.contains("[redacted: anthropic key]"), "{log}");
+    assert!(!log.contains(&key) && !world.server.request(1).await.text().contains(&key), "{log}");
+    assert!(std::fs::read_to_string(world.project.join("a.toml")).unwrap().contains("port = 2"));
+}
