@@ -8,6 +8,7 @@ mod checks;
 mod codegen;
 mod graph;
 mod paint;
+mod parts;
 mod real;
 mod run;
 mod scratch;

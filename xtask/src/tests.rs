@@ -1,18 +1,13 @@
 //! `cargo xtask test`: every test there is.
 
 use crate::run::{self, Failure};
-use crate::web;
+use crate::{parts, web};
 
 pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     // The story tests start the real binary and the real model server, so both are built first.
     web::build()?;
     run::step("cargo", &["build", "--package", "covey", "--package", "testkit"])?;
-    // A real language server, for the tools that ask one.
-    if !run::has("rust-analyzer", &["--version"])
-        && run::step("rustup", &["component", "add", "rust-analyzer"]).is_err()
-    {
-        eprintln!("no rust-analyzer: the story about language servers is skipped");
-    }
+    parts::fetch()?;
     let extra: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if run::has("cargo", &["nextest", "--version"]) {
         tests(&[&["nextest", "run", "--workspace", "--no-fail-fast"], &extra[..]].concat())?;
@@ -37,5 +32,6 @@ fn tests(arguments: &[&str]) -> Result<(), Failure> {
     if std::env::var_os(SEED).is_none() {
         command.env(SEED, "20261115");
     }
+    command.envs(parts::path().map(|path| ("PATH", path)));
     run::step_command(command)
 }

@@ -34,6 +34,19 @@ pub struct Image {
     pub source: Source,
 }
 
+impl Image {
+    /// What kind of picture starts like this, if models can see it. Names lie; bytes do not.
+    pub fn media_type_of(start: &[u8]) -> Option<&'static str> {
+        match start {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+            [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+            _ => None,
+        }
+    }
+}
+
 /// A file or page that goes with a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, JsonSchema)]
 pub struct Resource {

@@ -30,6 +30,20 @@ pub struct Compaction {
 }
 
 impl Compaction {
+    /// Takes back what was compacted: the whole conversation is there again.
+    pub fn undo() -> Self {
+        Self {
+            stage: CompactionStage::Undo,
+            summary: None,
+            from: None,
+            pruned: vec![],
+            tokens_before: 0,
+            tokens_after: 0,
+        }
+    }
+}
+
+impl Compaction {
     /// In words for a person.
     pub fn describe(&self) -> String {
         let what = match self.stage {

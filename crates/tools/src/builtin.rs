@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::Tool;
+use crate::language::Asks;
 
 mod apply_patch;
 mod ask_user;
@@ -110,13 +111,13 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(git_checkout::GitCheckout),
     || Arc::new(pr_create::PrCreate),
     || Arc::new(pr_review::PrReview),
-    || Arc::new(diagnostics::Diagnostics),
-    || Arc::new(definition::Definition),
-    || Arc::new(references::References),
-    || Arc::new(hover::Hover),
-    || Arc::new(symbols::Symbols),
-    || Arc::new(rename::Rename),
-    || Arc::new(code_action::CodeAction),
+    || Arc::new(Asks::<diagnostics::Diagnostics>::new()),
+    || Arc::new(Asks::<definition::Definition>::new()),
+    || Arc::new(Asks::<references::References>::new()),
+    || Arc::new(Asks::<hover::Hover>::new()),
+    || Arc::new(Asks::<symbols::Symbols>::new()),
+    || Arc::new(Asks::<rename::Rename>::new()),
+    || Arc::new(Asks::<code_action::CodeAction>::new()),
     || Arc::new(web_fetch::WebFetch),
     || Arc::new(web_search::WebSearch),
     || Arc::new(browser::BrowserTool),

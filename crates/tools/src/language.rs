@@ -7,6 +7,7 @@ mod client;
 mod edits;
 mod frame;
 mod programs;
+mod question;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use crate::{ToolContext, ToolError, ToolState};
 pub(crate) use client::LanguageServer;
 pub(crate) use edits::{apply, paths_of, uri};
 pub(crate) use programs::{Program, program_for};
+pub(crate) use question::{Asks, NameInLine, Question, changed};
 
 /// How long a call of a language tool may take: a server that starts loads the project first.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
@@ -29,6 +31,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
 const MAX_SOURCE: usize = 4 << 20;
 /// A file that was just changed is looked at for this long, if its server runs already.
 const AFTER_EDIT: Duration = Duration::from_secs(3);
+/// Places of one answer that are told.
+const MAX_PLACES: usize = 100;
 /// New errors after an edit that are told.
 const MAX_NEWS: usize = 10;
 
@@ -40,8 +44,8 @@ pub(crate) struct Servers {
 
 /// What a call of a language tool is about to do: it looks at the file, and may start a program that runs parts of the
 /// project (build scripts, macros).
-pub(crate) fn actions(context: &ToolContext, path: Option<&str>) -> Vec<Action> {
-    let Some(path) = path.map(|path| context.path(path)) else { return vec![Action::Inward] };
+fn actions(context: &ToolContext, path: &str) -> Vec<Action> {
+    let path = context.path(path);
     let program = program_for(&path);
     let start = program.map(|program| Action::Program {
         argv: program.command.iter().map(|word| (*word).to_owned()).collect(),
@@ -139,7 +143,7 @@ pub(crate) fn position(text: &str, line: u32, symbol: Option<&str>) -> Result<Va
 }
 
 /// Places that a server answered, one a line: `src/a.rs:10: the line`.
-pub(crate) async fn places(context: &ToolContext, answer: &Value, limit: usize) -> (String, usize) {
+pub(crate) async fn places(context: &ToolContext, answer: &Value) -> (String, usize) {
     let list = match answer {
         Value::Array(list) => list.clone(),
         Value::Null => vec![],
@@ -148,7 +152,7 @@ pub(crate) async fn places(context: &ToolContext, answer: &Value, limit: usize) 
     let root = context.host.roots().main().to_owned();
     let mut texts: HashMap<PathBuf, String> = HashMap::new();
     let mut lines = String::new();
-    for place in list.iter().take(limit) {
+    for place in list.iter().take(MAX_PLACES) {
         let at = place.get("uri").or_else(|| place.get("targetUri")).and_then(Value::as_str);
         let range = place.get("range").or_else(|| place.get("targetSelectionRange"));
         let line = range.and_then(|range| range["start"]["line"].as_u64()).unwrap_or_default();
@@ -163,8 +167,8 @@ pub(crate) async fn places(context: &ToolContext, answer: &Value, limit: usize) 
         let name = path.strip_prefix(&root).unwrap_or(&path).display();
         lines.push_str(&format!("{name}:{}: {shown}\n", line + 1));
     }
-    if list.len() > limit {
-        lines.push_str(&format!("… {} more\n", list.len() - limit));
+    if list.len() > MAX_PLACES {
+        lines.push_str(&format!("… {} more\n", list.len() - MAX_PLACES));
     }
     (lines, list.len())
 }

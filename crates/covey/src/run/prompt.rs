@@ -52,20 +52,9 @@ pub(crate) fn read_image(path: &Path) -> Result<Image, Failure> {
         return Err(refuse(format!("it is larger than {} MiB", MAX_IMAGE >> 20)));
     }
     let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
-    let media_type =
-        media_type(&bytes).ok_or_else(|| refuse("it is no PNG, JPEG, GIF or WebP picture".to_owned()))?;
+    let media_type = Image::media_type_of(&bytes)
+        .ok_or_else(|| refuse("it is no PNG, JPEG, GIF or WebP picture".to_owned()))?;
     let data = base64::engine::general_purpose::STANDARD.encode(bytes);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Image { media_type: media_type.to_owned(), name, source: Source::Data(data) })
-}
-
-/// By what the file holds, not by what it is called.
-fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }

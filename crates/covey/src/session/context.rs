@@ -1,6 +1,6 @@
 //! `covey session context` and `uncompact`: what fills the model's window, and getting back what was summarised.
 
-use protocol::{Compaction, CompactionStage, ContextLedger, EventBody, Timestamp};
+use protocol::{Compaction, ContextLedger, EventBody, Timestamp};
 use serde_json::json;
 use sessions::Store;
 
@@ -60,15 +60,7 @@ fn draw(ledger: &ContextLedger, style: Style) -> String {
 /// The next prompt sees the whole conversation again, as far as it fits.
 pub(super) fn uncompact(store: &Store, query: &str, json: bool) -> Result<Exit, Failure> {
     let session = one_session(store, query)?;
-    let undo = Compaction {
-        stage: CompactionStage::Undo,
-        summary: None,
-        from: None,
-        pruned: vec![],
-        tokens_before: 0,
-        tokens_after: 0,
-    };
-    store.note(&session, EventBody::Compaction(undo), Timestamp::now())?;
+    store.note(&session, EventBody::Compaction(Compaction::undo()), Timestamp::now())?;
     match json {
         true => print(&format!("{}\n", json!({"session": session, "uncompacted": true})))?,
         false => print("the whole conversation is back; what does not fit is cut back again\n")?,

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod ours;
+mod reference;
 mod theirs;

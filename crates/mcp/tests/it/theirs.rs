@@ -9,7 +9,7 @@ use mcp::{Agreement, Difference, McpError, Person, Pipes, Sample, Server, Server
 use serde_json::{Map, Value, json};
 
 /// Starts programs as they are: what they may do is not the question here.
-struct Plain;
+pub(crate) struct Plain;
 
 impl Starter for Plain {
     fn start(&self, config: &ServerConfig) -> Result<Pipes, String> {

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use guard::{Action, Change};
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::path_argument;
-use crate::{Group, Tool, ToolContext, ToolError, ToolOutput, language};
+use crate::language::{self, OpenFile, Question};
+use crate::{ToolContext, ToolError, ToolOutput};
 
 const WAIT: Duration = Duration::from_secs(5);
 const MOST: usize = 30;
@@ -17,25 +16,20 @@ const MOST: usize = 30;
 pub(crate) struct CodeAction;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    path: String,
+pub(crate) struct Input {
     line: u32,
     #[serde(default)]
     apply: Option<String>,
 }
 
 #[async_trait]
-impl Tool for CodeAction {
-    fn name(&self) -> &str {
-        "code_action"
-    }
+impl Question for CodeAction {
+    const NAME: &'static str = "code_action";
+    const DESCRIPTION: &'static str = "What the language server offers to fix or refactor in a line; with `apply`, the title of one, it is done.";
+    const KIND: ToolKind = ToolKind::Edit;
+    type Input = Input;
 
-    fn description(&self) -> &str {
-        "What the language server offers to fix or refactor in a line; with `apply`, the title of one, it is done."
-    }
-
-    fn schema(&self) -> Value {
+    fn schema() -> Value {
         json!({
             "type": "object",
             "properties": {
@@ -48,34 +42,11 @@ impl Tool for CodeAction {
         })
     }
 
-    fn kind(&self) -> ToolKind {
-        ToolKind::Edit
+    fn changes_files(input: &Value) -> bool {
+        input.get("apply").is_some()
     }
 
-    fn group(&self) -> Group {
-        Group::Language
-    }
-
-    fn title(&self, input: &Value) -> String {
-        format!("code_action {}", path_argument(input))
-    }
-
-    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
-        let mut actions = language::actions(context, input.get("path").and_then(Value::as_str));
-        if input.get("apply").is_some() {
-            let paths = vec![context.host.roots().main().to_owned()];
-            actions.push(Action::Write { change: Change::Edit, paths });
-        }
-        actions
-    }
-
-    fn time_limit(&self, _input: &Value) -> Duration {
-        language::PATIENCE
-    }
-
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let file = language::open(context, &input.path).await?;
+    async fn ask(input: Input, file: OpenFile, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let start = language::position(&file.text, input.line, None)?;
         let end = json!({"line": input.line, "character": 0});
         let found = file.server.diagnostics(&file.uri, WAIT).await.unwrap_or_default();
@@ -115,10 +86,6 @@ impl Tool for CodeAction {
                 "it would run something in the server instead of changing files".to_owned(),
             ));
         }
-        let wrote = language::apply(context, files).await?;
-        let names: Vec<&str> = wrote.iter().map(|file| file.path.as_str()).collect();
-        let text = format!("changed {}\n", names.join(", "));
-        let summary = format!("{} files", wrote.len());
-        Ok(ToolOutput { wrote, ..ToolOutput::new(text, summary) })
+        Ok(language::changed("changed", language::apply(context, files).await?))
     }
 }

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use guard::Action;
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::path_argument;
-use crate::{Group, Tool, ToolContext, ToolError, ToolOutput, language};
+use crate::language::{OpenFile, Question};
+use crate::{ToolContext, ToolError, ToolOutput};
 
 /// How long findings are waited for: some servers load the project first.
 const WAIT: Duration = Duration::from_secs(60);
@@ -18,24 +17,19 @@ const MOST: usize = 100;
 pub(crate) struct Diagnostics;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    path: String,
+pub(crate) struct Input {
     #[serde(default)]
     errors_only: bool,
 }
 
 #[async_trait]
-impl Tool for Diagnostics {
-    fn name(&self) -> &str {
-        "diagnostics"
-    }
+impl Question for Diagnostics {
+    const NAME: &'static str = "diagnostics";
+    const DESCRIPTION: &'static str = "Errors and warnings of files, from the language server.";
+    const KIND: ToolKind = ToolKind::Read;
+    type Input = Input;
 
-    fn description(&self) -> &str {
-        "Errors and warnings of files, from the language server."
-    }
-
-    fn schema(&self) -> Value {
+    fn schema() -> Value {
         json!({
             "type": "object",
             "properties": {
@@ -47,29 +41,7 @@ impl Tool for Diagnostics {
         })
     }
 
-    fn kind(&self) -> ToolKind {
-        ToolKind::Read
-    }
-
-    fn group(&self) -> Group {
-        Group::Language
-    }
-
-    fn title(&self, input: &Value) -> String {
-        format!("diagnostics {}", path_argument(input))
-    }
-
-    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
-        language::actions(context, input.get("path").and_then(Value::as_str))
-    }
-
-    fn time_limit(&self, _input: &Value) -> Duration {
-        language::PATIENCE
-    }
-
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let file = language::open(context, &input.path).await?;
+    async fn ask(input: Input, file: OpenFile, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Some(mut found) = file.server.diagnostics(&file.uri, WAIT).await else {
             return Err(ToolError(
                 "the language server said nothing yet; it may still be loading the project".to_owned(),

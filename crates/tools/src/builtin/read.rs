@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use guard::Action;
-use protocol::{FileRead, Location, ToolKind};
+use protocol::{FileRead, Image, Location, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ async fn read(context: &ToolContext, path: &str, wanted: Wanted) -> Result<ToolO
     };
     let start = source.read(context, first_block()).await?;
     let total = start.total_len;
-    if let Some(media_type) = picture::media_type(&start.bytes) {
+    if let Some(media_type) = Image::media_type_of(&start.bytes) {
         let picture = picture::load(context, &source, media_type, total).await;
         let picture = picture.map_err(|error| ToolError(format!("`{path}`: {error}")))?;
         let text = format!("{media_type}, {total} bytes: see the picture\n");

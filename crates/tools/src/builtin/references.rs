@@ -1,78 +1,31 @@
 //! `references`: everywhere that a thing is used.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use guard::Action;
 use protocol::ToolKind;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::path_argument;
-use crate::{Group, Tool, ToolContext, ToolError, ToolOutput, language};
+use crate::language::{self, NameInLine, OpenFile, Question};
+use crate::{ToolContext, ToolError, ToolOutput};
 
 pub(crate) struct References;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    path: String,
-    line: u32,
-    #[serde(default)]
-    symbol: Option<String>,
-}
-
 #[async_trait]
-impl Tool for References {
-    fn name(&self) -> &str {
-        "references"
+impl Question for References {
+    const NAME: &'static str = "references";
+    const DESCRIPTION: &'static str =
+        "Everywhere that the thing named in a line is used, as the compiler sees it.";
+    const KIND: ToolKind = ToolKind::Search;
+    type Input = NameInLine;
+
+    fn schema() -> Value {
+        NameInLine::schema()
     }
 
-    fn description(&self) -> &str {
-        "Everywhere that the thing named in a line is used, as the compiler sees it."
-    }
-
-    fn schema(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": {"type": "string"},
-                "line": {"type": "integer", "minimum": 1},
-                "symbol": {"type": "string", "description": "the name in that line"}
-            },
-            "required": ["path", "line"],
-            "additionalProperties": false
-        })
-    }
-
-    fn kind(&self) -> ToolKind {
-        ToolKind::Search
-    }
-
-    fn group(&self) -> Group {
-        Group::Language
-    }
-
-    fn title(&self, input: &Value) -> String {
-        format!("references {}", path_argument(input))
-    }
-
-    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
-        language::actions(context, input.get("path").and_then(Value::as_str))
-    }
-
-    fn time_limit(&self, _input: &Value) -> Duration {
-        language::PATIENCE
-    }
-
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let file = language::open(context, &input.path).await?;
-        let position = language::position(&file.text, input.line, input.symbol.as_deref())?;
-        let params = json!({"textDocument": {"uri": file.uri}, "position": position,
-            "context": {"includeDeclaration": true}});
+    async fn ask(name: NameInLine, file: OpenFile, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let mut params = name.params(&file)?;
+        params["context"] = json!({"includeDeclaration": true});
         let answer = file.server.ask("textDocument/references", params).await?;
-        let (text, count) = language::places(context, &answer, 100).await;
+        let (text, count) = language::places(context, &answer).await;
         let text = if count == 0 { "it is used nowhere\n".to_owned() } else { text };
         Ok(ToolOutput::new(text, format!("{count} places")))
     }

@@ -1,41 +1,32 @@
 //! `symbols`: what a file defines, or what in the project has a name.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use guard::Action;
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::path_argument;
-use crate::{Group, Tool, ToolContext, ToolError, ToolOutput, language};
+use crate::language::{self, OpenFile, Question};
+use crate::{ToolContext, ToolError, ToolOutput};
 
-const MOST: usize = 100;
 const DEEPEST: usize = 8;
 const MAX_TEXT: usize = 64 * 1024;
 
 pub(crate) struct Symbols;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    path: String,
+pub(crate) struct Input {
     #[serde(default)]
     query: Option<String>,
 }
 
 #[async_trait]
-impl Tool for Symbols {
-    fn name(&self) -> &str {
-        "symbols"
-    }
+impl Question for Symbols {
+    const NAME: &'static str = "symbols";
+    const DESCRIPTION: &'static str = "What a file defines, in its order; with `query`, what in the whole project is called so (`path` says in which language).";
+    const KIND: ToolKind = ToolKind::Search;
+    type Input = Input;
 
-    fn description(&self) -> &str {
-        "What a file defines, in its order; with `query`, what in the whole project is called so (`path` says in which language)."
-    }
-
-    fn schema(&self) -> Value {
+    fn schema() -> Value {
         json!({
             "type": "object",
             "properties": {
@@ -47,36 +38,14 @@ impl Tool for Symbols {
         })
     }
 
-    fn kind(&self) -> ToolKind {
-        ToolKind::Search
-    }
-
-    fn group(&self) -> Group {
-        Group::Language
-    }
-
-    fn title(&self, input: &Value) -> String {
-        format!("symbols {}", path_argument(input))
-    }
-
-    fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
-        language::actions(context, input.get("path").and_then(Value::as_str))
-    }
-
-    fn time_limit(&self, _input: &Value) -> Duration {
-        language::PATIENCE
-    }
-
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let file = language::open(context, &input.path).await?;
+    async fn ask(input: Input, file: OpenFile, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let mut text = String::new();
         let count = match &input.query {
             Some(query) => {
                 let answer = file.server.ask("workspace/symbol", json!({"query": query})).await?;
                 let list = answer.as_array().cloned().unwrap_or_default();
                 let locations: Vec<Value> = list.iter().map(|one| one["location"].clone()).collect();
-                let (lines, count) = language::places(context, &Value::Array(locations), MOST).await;
+                let (lines, count) = language::places(context, &Value::Array(locations)).await;
                 text.push_str(&lines);
                 count
             }

@@ -69,7 +69,7 @@ impl Tool for WebSearch {
         let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
         let Some(provider) = web::settings(&context.state).search else {
             return Err(ToolError(
-                "no search service is set up: the person can name SearXNG, Brave, Exa or Tavily in their settings".to_owned(),
+                "no search service is set up; the person can do it with `covey config set web.search` (searxng, brave, exa, tavily) or a key in BRAVE_API_KEY, EXA_API_KEY or TAVILY_API_KEY".to_owned(),
             ));
         };
         let hits = web::search(&provider, &input.query, input.limit.unwrap_or(8).clamp(1, 20)).await?;

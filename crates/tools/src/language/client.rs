@@ -113,6 +113,7 @@ impl LanguageServer {
             "clientInfo": {"name": "covey", "version": env!("CARGO_PKG_VERSION")},
             "rootUri": uri(&root),
             "workspaceFolders": [{"uri": uri(&root), "name": "project"}],
+            "initializationOptions": serde_json::from_str::<Value>(program.options).unwrap_or_default(),
             "capabilities": {
                 "textDocument": {
                     "publishDiagnostics": {},
@@ -128,7 +129,11 @@ impl LanguageServer {
                 "workspace": {"workspaceFolders": true, "configuration": true, "workspaceEdit": {"documentChanges": true}}
             }
         });
-        let answer = server.ask_within("initialize", hello, START).await?;
+        let answer = match server.ask_within("initialize", hello, START).await {
+            // Something of that name is there, such as rustup's stand-in for a component that nobody installed.
+            Err(_) if !server.is_alive() => return Err(ToolError(program.does_not_start())),
+            answer => answer?,
+        };
         server.capabilities = answer.get("capabilities").cloned().unwrap_or_default();
         server.notify("initialized", json!({})).await;
         if program.tells_when_ready {

@@ -11,6 +11,8 @@ pub(crate) struct Program {
     /// File ending and what the protocol calls its language.
     languages: &'static [(&'static str, &'static str)],
     install: &'static str,
+    /// What it is told when it starts, as JSON.
+    pub(crate) options: &'static str,
     /// It says when it has read the project; before that its answers are empty.
     pub(crate) tells_when_ready: bool,
 }
@@ -22,6 +24,7 @@ const PROGRAMS: &[Program] = &[
         others: &[],
         languages: &[("rs", "rust")],
         install: "rustup component add rust-analyzer",
+        options: "{}",
         tells_when_ready: true,
     },
     Program {
@@ -30,6 +33,7 @@ const PROGRAMS: &[Program] = &[
         others: &[&["pyright-langserver", "--stdio"]],
         languages: &[("py", "python"), ("pyi", "python")],
         install: "pip install basedpyright",
+        options: "{}",
         tells_when_ready: false,
     },
     Program {
@@ -45,6 +49,8 @@ const PROGRAMS: &[Program] = &[
             ("cjs", "javascript"),
         ],
         install: "npm install -g typescript-language-server typescript@5",
+        // The quick half of it knows no other file than the one that is open.
+        options: "{\"tsserver\": {\"useSyntaxServer\": \"never\"}}",
         tells_when_ready: false,
     },
     Program {
@@ -53,6 +59,7 @@ const PROGRAMS: &[Program] = &[
         others: &[],
         languages: &[("go", "go")],
         install: "go install golang.org/x/tools/gopls@latest",
+        options: "{}",
         tells_when_ready: false,
     },
     Program {
@@ -69,6 +76,7 @@ const PROGRAMS: &[Program] = &[
             ("hh", "cpp"),
         ],
         install: "your system's package `clangd`",
+        options: "{}",
         tells_when_ready: false,
     },
 ];
@@ -101,6 +109,10 @@ impl Program {
             words.first().is_some_and(|program| folders.iter().any(|folder| folder.join(program).is_file()))
         };
         std::iter::once(self.command).chain(self.others.iter().copied()).find(there)
+    }
+
+    pub(crate) fn does_not_start(&self) -> String {
+        format!("{} is there, but ends at once; to get it: {}", self.name, self.install)
     }
 
     pub(crate) fn missing(&self) -> String {

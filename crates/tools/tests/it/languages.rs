@@ -43,7 +43,7 @@ async fn a_compiler_s_knowledge_is_asked_and_used() {
     let at = |line: u32, symbol: &str| json!({"path": "src/lib.rs", "line": line, "symbol": symbol});
 
     let definition = tell("definition", at(13, "add")).await;
-    if definition.contains("is not installed; to get it") {
+    if definition.contains("; to get it: rustup component add") {
         return;
     }
     assert_eq!(definition, "src/lib.rs:7: pub fn add(&mut self, price: u32) {\n");
@@ -80,5 +80,85 @@ async fn a_compiler_s_knowledge_is_asked_and_used() {
     ] {
         let told = tell(tool, input).await;
         assert!(told.contains(why), "{told}");
+    }
+}
+
+/// A small project of some language: a file where a function is used and something is wrong.
+struct Shop {
+    ending: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    /// Where `total` is called.
+    line: u32,
+    defined: &'static str,
+    complaint: &'static str,
+}
+
+const SHOPS: [Shop; 4] = [
+    Shop {
+        ending: "py",
+        files: &[
+            ("cart.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n"),
+            ("main.py", "from cart import total\n\nword: str = total([1, 2])\n"),
+        ],
+        line: 3,
+        defined: "cart.py:1: def total(",
+        complaint: "\"int\" is not assignable to \"str\"",
+    },
+    Shop {
+        ending: "ts",
+        files: &[
+            (
+                "tsconfig.json",
+                "{\"compilerOptions\": {\"strict\": true, \"module\": \"es2022\", \"moduleResolution\": \"bundler\"}}",
+            ),
+            ("cart.ts", "export function total(prices: number[]): number {\n  return prices.length;\n}\n"),
+            ("main.ts", "import { total } from \"./cart\";\n\nexport const word: string = total([1, 2]);\n"),
+        ],
+        line: 3,
+        defined: "cart.ts:1: export function total(",
+        complaint: "'number' is not assignable to type 'string'",
+    },
+    Shop {
+        ending: "c",
+        files: &[
+            ("cart.h", "int total(int count);\n"),
+            ("main.c", "#include \"cart.h\"\n\nchar *word(void) { return total(\"two\", 2); }\n"),
+        ],
+        line: 3,
+        defined: "cart.h:1: int total(",
+        complaint: "oo many arguments",
+    },
+    Shop {
+        ending: "go",
+        files: &[
+            ("go.mod", "module shop\n\ngo 1.19\n"),
+            ("cart.go", "package shop\n\nfunc total(prices []int) int { return len(prices) }\n"),
+            ("main.go", "package shop\n\nvar word string = total([]int{1, 2})\n"),
+        ],
+        line: 3,
+        defined: "cart.go:3: func total(",
+        complaint: "as string value",
+    },
+];
+
+/// With pyright, typescript-language-server, clangd and gopls, as far as they are on the machine.
+#[tokio::test]
+async fn every_server_that_is_there_knows_its_language() {
+    for shop in SHOPS {
+        let folder = Folder::new();
+        for (name, text) in shop.files {
+            folder.write(name, text);
+        }
+        let path = format!("main.{}", shop.ending);
+        let at = json!({"path": path, "line": shop.line, "symbol": "total"});
+        let definition = match folder.call("definition", at.clone()).await {
+            Err(error) if error.0.contains("; to get it: ") => continue,
+            told => told.unwrap().text,
+        };
+        assert!(definition.starts_with(shop.defined), "{path}: {definition}");
+        let hover = folder.call("hover", at).await.unwrap().text;
+        assert!(hover.contains("total"), "{path}: {hover}");
+        let found = folder.call("diagnostics", json!({"path": path, "errors_only": true})).await.unwrap();
+        assert!(found.text.contains(shop.complaint), "{path}: {}", found.text);
     }
 }

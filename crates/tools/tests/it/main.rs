@@ -5,6 +5,7 @@ mod browsing;
 mod debugging;
 mod folder;
 mod git;
+mod github;
 mod languages;
 mod meaning;
 mod mind;
