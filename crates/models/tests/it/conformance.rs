@@ -464,7 +464,10 @@ async fn after(line: &Line, fault: &str) -> String {
     let server =
         ModelServer::play(&format!("reply\n text: a b c d\n fault: {fault}\nmodel: ok")).await.strict();
     let limits = AnswerLimits { frame: 1 << 20, text: 4 << 20, wire: 16 << 20 };
-    let model = line.limited(&server, "timeouts = { first_byte = 0.5, idle = 0.5 }", limits);
+    // Nobody waits long for what never comes, and nobody is hurried who has something to say.
+    let patience = if matches!(fault, "never" | "stall after=3") { 0.5 } else { 60.0 };
+    let timeouts = format!("timeouts = {{ first_byte = {patience}, idle = {patience} }}");
+    let model = line.limited(&server, &timeouts, limits);
     let told = tell(model.stream(ask("hi"))).await;
     let ok =
         format!("text: ok\nusage: 10 in, 5 out, 0 read, 0 thought\nstop: {:?}", Some(StopReason::EndTurn));
