@@ -4,21 +4,27 @@
 //! number on. Front ends know nothing else of Covey, so the same terminal UI drives an engine in its own process or
 //! one behind a socket. The in-process adapter is made where the engine is made, in `covey`.
 //!
-//! [`commands`] are the slash commands that all front ends share.
+//! [`commands`] are the slash commands that all front ends share. [`serve_editor`] is for front ends that also have files
+//! and terminals of their own.
 
 mod carrier;
 pub mod commands;
+mod editor;
 mod remote;
 pub mod wire;
 
 pub use carrier::Address;
+pub use editor::{Editor, serve_editor};
 pub use remote::Remote;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use protocol::{Event, ListChange, Op, Receipt, Reply, Request, SessionId};
+use protocol::{
+    Event, HostAccepted, HostAnswer, HostOffer, HostRequest, ListChange, Op, Receipt, Reply, Request,
+    SessionId,
+};
 
 /// A session's events in order, without gaps: first what is in the log, then what happens.
 ///
@@ -28,6 +34,9 @@ pub type EventStream = BoxStream<'static, Result<Arc<Event>, ClientError>>;
 
 /// The list of sessions: all of it first, then its changes. All of it again when news were missed.
 pub type SessionList = BoxStream<'static, Result<ListChange, ClientError>>;
+
+/// What an editor is to do, in the order in which it is wanted. After a reconnect, what was not answered comes again.
+pub type HostRequests = BoxStream<'static, Result<HostRequest, ClientError>>;
 
 /// A connection to an engine.
 #[async_trait]
@@ -43,6 +52,21 @@ pub trait Client: Send + Sync {
 
     /// The sessions there are, and what becomes of them.
     async fn sessions(&self) -> Result<SessionList, ClientError>;
+
+    /// Offers to do what the tools of a session want done. [`serve_editor`] does the rest.
+    async fn offer_host(
+        &self,
+        session: SessionId,
+        offer: HostOffer,
+    ) -> Result<(HostAccepted, HostRequests), ClientError>;
+
+    /// Answers a request to an editor. When this returns, it will not be asked again.
+    async fn answer_host(
+        &self,
+        session: SessionId,
+        request: u64,
+        answer: HostAnswer,
+    ) -> Result<(), ClientError>;
 }
 
 /// What went wrong, as data, so that it reads the same through a socket.

@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::{SinkExt, StreamExt};
-use protocol::{Event, ListChange, Op, Receipt, Reply, Request, SessionId, SessionSummary};
+use protocol::{
+    Event, HostAccepted, HostAnswer, HostOffer, HostRequest, ListChange, Op, Receipt, Reply, Request,
+    SessionId, SessionSummary,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -18,8 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::carrier::{Address, Incoming, Outgoing, connect};
-use crate::wire::{self, News, RpcError, Submit, Subscribed, Topic};
-use crate::{Client, ClientError, EventStream, Failure, SessionList};
+use crate::wire::{self, AnswerHost, News, RpcError, Submit, Subscribed, Topic};
+use crate::{Client, ClientError, EventStream, Failure, HostRequests, SessionList};
 
 /// How long to wait before each try to connect again. After the last one the connection is given up.
 const WAITS: [Duration; 5] = [
@@ -56,6 +59,12 @@ enum Ask {
     },
     Sessions {
         out: mpsc::Sender<Told<ListChange>>,
+    },
+    Host {
+        session: SessionId,
+        offer: HostOffer,
+        opened: oneshot::Sender<Result<HostAccepted, ClientError>>,
+        out: mpsc::Sender<Told<HostRequest>>,
     },
 }
 
@@ -138,6 +147,26 @@ impl Client for Remote {
         self.asks.send(Ask::Sessions { out }).await.map_err(|_| gone())?;
         Ok(stream(told, self.clone()))
     }
+
+    async fn offer_host(
+        &self,
+        session: SessionId,
+        offer: HostOffer,
+    ) -> Result<(HostAccepted, HostRequests), ClientError> {
+        let (out, told) = mpsc::channel(WAITING);
+        let (opened, answer) = oneshot::channel();
+        self.asks.send(Ask::Host { session, offer, opened, out }).await.map_err(|_| gone())?;
+        Ok((answer.await.map_err(|_| gone())??, stream(told, self.clone())))
+    }
+
+    async fn answer_host(
+        &self,
+        session: SessionId,
+        request: u64,
+        answer: HostAnswer,
+    ) -> Result<(), ClientError> {
+        self.call("answer_host", &AnswerHost { session, request, answer }).await.map(drop)
+    }
 }
 
 /// Holds the connection for as long as somebody listens.
@@ -175,6 +204,12 @@ enum Watch {
     Sessions {
         version: u64,
         out: mpsc::Sender<Told<ListChange>>,
+    },
+    Host {
+        session: SessionId,
+        offer: HostOffer,
+        opened: Option<oneshot::Sender<Result<HostAccepted, ClientError>>>,
+        out: mpsc::Sender<Told<HostRequest>>,
     },
 }
 
@@ -295,6 +330,10 @@ impl Link {
                 self.watches.insert(id, Watch::Sessions { version: 0, out });
                 self.subscribe(id)
             }
+            Ask::Host { session, offer, opened, out } => {
+                self.watches.insert(id, Watch::Host { session, offer, opened: Some(opened), out });
+                self.subscribe(id)
+            }
         }
     }
 
@@ -302,6 +341,9 @@ impl Link {
         let topic = match self.watches.get(&id) {
             Some(Watch::Events { session, seen, .. }) => {
                 Topic::Session { session: session.clone(), after: Some(*seen) }
+            }
+            Some(Watch::Host { session, offer, .. }) => {
+                Topic::Host { session: session.clone(), offer: offer.clone() }
             }
             _ => Topic::Sessions,
         };
@@ -350,6 +392,7 @@ impl Link {
         let (News::Events { subscription, .. }
         | News::Patch { subscription, .. }
         | News::State { subscription, .. }
+        | News::Host { subscription, .. }
         | News::End { subscription, .. }) = &news;
         let subscription = *subscription;
         let id = *self.active.get(&subscription)?;
@@ -393,6 +436,7 @@ impl Watch {
         match self {
             Self::Events { out, .. } => out.is_closed(),
             Self::Sessions { out, .. } => out.is_closed(),
+            Self::Host { out, .. } => out.is_closed(),
         }
     }
 
@@ -409,6 +453,12 @@ impl Watch {
                 let _ = out
                     .try_send(Ok(ListChange::All(all.unwrap_or_default().sessions.into_values().collect())));
             }
+            Self::Host { opened, .. } => {
+                if let Some(opened) = opened.take() {
+                    let state = subscribed.state.ok_or_else(|| nonsense(&"it did not say what it takes"));
+                    let _ = opened.send(state.and_then(|state| decode(&state)));
+                }
+            }
         }
     }
 
@@ -421,6 +471,12 @@ impl Watch {
                 };
             }
             Self::Sessions { out, .. } => drop(out.try_send(Err(error))),
+            Self::Host { opened, out, .. } => {
+                let _ = match opened.take() {
+                    Some(opened) => opened.send(Err(error)).is_ok(),
+                    None => out.try_send(Err(error)).is_ok(),
+                };
+            }
         }
     }
 
@@ -459,6 +515,18 @@ impl Watch {
                     }
                 }
                 After::GoOn
+            }
+            (Self::Host { out, .. }, News::Host { request, .. }) => match out.try_send(Ok(request)) {
+                Ok(()) => After::GoOn,
+                // What it can not take now comes again.
+                Err(mpsc::error::TrySendError::Full(_)) => After::Again,
+                Err(mpsc::error::TrySendError::Closed(_)) => After::Over,
+            },
+            (Self::Host { out, .. }, News::End { error, .. }) => {
+                if let Some(error) = error {
+                    let _ = out.try_send(Err(error.into()));
+                }
+                After::Over
             }
             (Self::Sessions { .. }, News::State { .. }) => After::Again,
             (Self::Sessions { .. }, News::End { .. }) => After::Over,

@@ -7,11 +7,12 @@
 //! | `submit` | [`Submit`] | a `Receipt` |
 //! | `subscribe` | [`Topic`] | [`Subscribed`] |
 //! | `unsubscribe` | [`Subscription`] | `null` |
+//! | `answer_host` | [`AnswerHost`] | `null` |
 //! | `ping` | | `null` |
 //!
 //! and, about what was subscribed to, notifications without an id: [`News`].
 
-use protocol::{Event, Op, Request, SessionId};
+use protocol::{Event, HostAnswer, HostOffer, HostRequest, Op, Request, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -54,6 +55,16 @@ pub enum Topic {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
     },
+    /// What an editor that makes this offer is to do: first what of it was taken (a `HostAccepted`), then requests.
+    Host { session: SessionId, offer: HostOffer },
+}
+
+/// What an editor did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerHost {
+    pub session: SessionId,
+    pub request: u64,
+    pub answer: HostAnswer,
 }
 
 /// The answer to `subscribe`: what there is, and the version of that, in one step.
@@ -82,6 +93,8 @@ pub enum News {
     Patch { subscription: u64, base: u64, version: u64, patch: Value },
     /// All of it again, because changes were missed.
     State { subscription: u64, state: Value, version: u64 },
+    /// Something for an editor to do.
+    Host { subscription: u64, request: HostRequest },
     /// Nothing more comes.
     End {
         subscription: u64,
@@ -108,6 +121,7 @@ pub enum Call {
     Submit(Submit),
     Subscribe(Topic),
     Unsubscribe(Subscription),
+    AnswerHost(Box<AnswerHost>),
     Ping,
 }
 
@@ -124,6 +138,7 @@ impl Call {
             "submit" => read(params).map(Self::Submit),
             "subscribe" => read(params).map(Self::Subscribe),
             "unsubscribe" => read(params).map(Self::Unsubscribe),
+            "answer_host" => read(params).map(|answer| Self::AnswerHost(Box::new(answer))),
             "ping" => Ok(Self::Ping),
             _ => {
                 let shown: String = method.chars().take(40).collect();

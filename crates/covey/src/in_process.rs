@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{Address, Client, ClientError, EventStream, Failure, Remote, SessionList};
+use client::{Address, Client, ClientError, EventStream, Failure, HostRequests, Remote, SessionList};
 use engine::{Engine, EngineError};
 use futures::StreamExt;
-use protocol::{Op, Receipt, Reply, Request, SessionId};
+use protocol::{HostAccepted, HostAnswer, HostOffer, Op, Receipt, Reply, Request, SessionId};
 use sessions::StoreError;
 use tokio::sync::Mutex;
 
@@ -48,6 +48,35 @@ impl Client for InProcess {
     async fn sessions(&self) -> Result<SessionList, ClientError> {
         Ok(self.engine.sessions().map(|change| change.map_err(client_error)).boxed())
     }
+
+    async fn offer_host(
+        &self,
+        session: SessionId,
+        offer: HostOffer,
+    ) -> Result<(HostAccepted, HostRequests), ClientError> {
+        match self.engine.offer_host(session.clone(), offer.clone()).await {
+            Ok((accepted, requests)) => Ok((accepted, requests.map(Ok).boxed())),
+            Err(error @ EngineError::Store(StoreError::Locked { .. })) => {
+                self.owner_of(&session).await.ok_or(client_error(error))?.offer_host(session, offer).await
+            }
+            Err(error) => Err(client_error(error)),
+        }
+    }
+
+    async fn answer_host(
+        &self,
+        session: SessionId,
+        request: u64,
+        answer: HostAnswer,
+    ) -> Result<(), ClientError> {
+        match self.engine.answer_host(session.clone(), request, answer.clone()).await {
+            Err(error @ EngineError::Store(StoreError::Locked { .. })) => {
+                let owner = self.owner_of(&session).await.ok_or(client_error(error))?;
+                owner.answer_host(session, request, answer).await
+            }
+            result => result.map_err(client_error),
+        }
+    }
 }
 
 impl InProcess {
@@ -68,10 +97,11 @@ impl InProcess {
     }
 }
 
-fn client_error(error: EngineError) -> ClientError {
+pub(crate) fn client_error(error: EngineError) -> ClientError {
     let kind = match &error {
         EngineError::Store(StoreError::NotFound(_)) => Failure::NotFound,
         EngineError::Store(StoreError::Locked { .. }) => Failure::Locked,
+        EngineError::Store(StoreError::NoSuchEvent { .. }) => Failure::Invalid,
         EngineError::Store(_) | EngineError::Storage { .. } => Failure::Storage,
         EngineError::Refused { .. } | EngineError::NoAgent { .. } => Failure::Invalid,
         EngineError::NoModel { .. } => Failure::NoModel,

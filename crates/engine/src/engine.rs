@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use agents::{Agent, Fleet, NotThere, Unavailable};
 use futures::stream::{BoxStream, StreamExt};
@@ -18,12 +18,14 @@ use tokio::sync::Mutex;
 use tools::Toolbox;
 
 use crate::checkpoint::{Checkpoints, Target as UndoTarget};
-use crate::native::{FindModel, with_shelf};
+use crate::editor::SessionHost;
+use crate::native::{FindModel, Shared, with_shelf};
 use crate::prompt::{self, Commands};
 use crate::servers::{ServerSet, Servers, ServersOf};
 use crate::session::{Handle, News, OpFailure, SessionOp, Setup, events, open};
 use crate::{ContextLimits, EngineError, Extras, NativeAgent};
 
+mod hosts;
 mod list;
 mod reads;
 
@@ -74,6 +76,14 @@ pub struct EngineOptions {
 /// Makes the host of a session from the local one: an editor that has files open adds what it knows of them.
 pub type HostOf = Arc<dyn Fn(&SessionId, Arc<dyn Host>) -> Arc<dyn Host> + Send + Sync>;
 
+/// What sessions have that do not say: chosen by the settings, and again while the engine runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preferred {
+    pub agent: AgentId,
+    pub model: Option<ModelRef>,
+    pub mode: Mode,
+}
+
 /// Many sessions in one process. Clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -82,7 +92,10 @@ pub struct Engine {
 
 struct Inner {
     options: EngineOptions,
+    preferred: RwLock<Preferred>,
     servers: Servers,
+    /// What its sessions have in common.
+    shared: Shared,
     /// Where sessions that are not kept live; made when first needed.
     ephemeral: OnceLock<Store>,
     news: News,
@@ -95,6 +108,12 @@ impl Engine {
         Self {
             inner: Arc::new(Inner {
                 servers: Servers::default(),
+                shared: Shared::default(),
+                preferred: RwLock::new(Preferred {
+                    agent: options.agent.clone(),
+                    model: options.model.clone(),
+                    mode: options.mode,
+                }),
                 options,
                 ephemeral: OnceLock::new(),
                 news: News::new(),
@@ -103,19 +122,29 @@ impl Engine {
         }
     }
 
+    /// What sessions have that do not say.
+    pub fn preferred(&self) -> Preferred {
+        self.inner.preferred.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Chooses what sessions have from now on that do not say.
+    pub fn prefer(&self, preferred: Preferred) {
+        *self.inner.preferred.write().unwrap_or_else(PoisonError::into_inner) = preferred;
+    }
+
     /// Makes a change. When this returns, the change is recorded.
     pub async fn submit(&self, op: Op) -> Result<Receipt, EngineError> {
         match op {
             Op::CreateSession { cwd, agent, model, mode, title, ephemeral } => {
                 let options = &self.inner.options;
                 let now = Timestamp::now();
-                let agent = agent.unwrap_or_else(|| options.agent.clone());
+                let agent = agent.unwrap_or_else(|| self.preferred().agent);
                 let start = SessionStart {
                     session: SessionId::new(now, random()),
                     cwd,
                     model: model.or_else(|| self.model_of(&agent)),
                     agent,
-                    mode: mode.unwrap_or(options.mode),
+                    mode: mode.unwrap_or_else(|| self.preferred().mode),
                     title,
                     forked_from: None,
                     covey: options.version.clone(),
@@ -498,7 +527,7 @@ impl Engine {
 
     /// The model of sessions that do not say. Other agents choose their own.
     fn model_of(&self, agent: &AgentId) -> Option<ModelRef> {
-        self.inner.options.model.clone().filter(|_| agent.as_str() == NativeAgent::ID)
+        self.preferred().model.filter(|_| agent.as_str() == NativeAgent::ID)
     }
 
     /// The running session, opened from its log if it is not.
@@ -546,11 +575,13 @@ impl Engine {
             user_home: options.user_home.clone(),
             session: Some(opened.view.session.as_str().to_owned()),
         }));
-        let local = Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
+        let local: Arc<dyn Host> =
+            Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
         let host = match &options.host {
             Some(host_of) => host_of(&opened.view.session, local),
             None => local,
         };
+        let host = Arc::new(SessionHost::new(host, options.launcher.confines()));
         let usage_log = options.usage_log.clone();
         let news = if self.is_listed(&store) { self.inner.news.clone() } else { News::to_nobody() };
         let socket = options.socket.clone();
@@ -615,6 +646,7 @@ impl Engine {
         Ok(Arc::new(
             agent
                 .on_the_web(self.inner.options.web.clone())
+                .sharing(&self.inner.shared)
                 .thinking(self.inner.options.reasoning)
                 .with_simple(simple)
                 .within(self.inner.options.context)

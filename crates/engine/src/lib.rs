@@ -9,6 +9,7 @@
 
 mod changes;
 mod checkpoint;
+mod editor;
 mod engine;
 mod error;
 mod hooks;
@@ -21,7 +22,7 @@ pub use checkpoint::{
     Changed, Checkpoints, Content as KeptContent, Direction, Plan as UndoPlan, Record as CheckpointRecord,
     State as FileState, Step as UndoStep, Target as UndoTarget, UndoError,
 };
-pub use engine::{Engine, EngineOptions, HostOf, random};
+pub use engine::{Engine, EngineOptions, HostOf, Preferred, random};
 pub use error::EngineError;
 pub use native::{ContextLimits, Extras, NativeAgent, NotAShare, Role, Share, built_in_roles};
 pub use servers::{HostStarter, ServerLogin, ServersOf};

@@ -14,7 +14,7 @@ mod stream;
 mod turn;
 
 pub(crate) use actor::{Setup, open};
-pub(crate) use handle::{Handle, OpFailure};
+pub(crate) use handle::{Handle, OpFailure, Watched};
 pub(crate) use hooks::Hooks;
 pub(crate) use news::News;
 pub(crate) use step::SessionOp;

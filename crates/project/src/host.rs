@@ -57,6 +57,11 @@ pub trait Host: Send + Sync {
     /// Starts a program. It ends, with all it started, when the answer is dropped.
     async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError>;
 
+    /// Errors and warnings of a file, from a host that knows them by itself, as an editor does.
+    async fn findings(&self, _path: &Path) -> Result<Option<Vec<Finding>>, HostError> {
+        Ok(None)
+    }
+
     /// The same host with more room, for the one call that was allowed it.
     fn granting(&self, grants: &Grants) -> Result<Arc<dyn Host>, HostError>;
 }
@@ -122,6 +127,16 @@ pub enum Expect {
     Absent,
     /// The file as it was seen; anything else is somebody's work.
     Unchanged(Stamp),
+}
+
+/// Something that a compiler or linter says about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// From 1.
+    pub line: u32,
+    /// 1 error, 2 warning, 3 information, 4 hint, as language servers count.
+    pub severity: u8,
+    pub message: String,
 }
 
 /// The entries of a folder, sorted by name.

@@ -35,8 +35,8 @@ pub use config::{
 pub use confine::{ConfineError, ResolvedPath, Roots};
 pub use home::{Home, HomeError};
 pub use host::{
-    ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Grants, Host, HostError, Launcher, Listing,
-    LocalHost, MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
+    ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Finding, Grants, Host, HostError, Launcher,
+    Listing, LocalHost, MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
 };
 pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};

@@ -14,6 +14,7 @@ mod context;
 mod event;
 mod event_codec;
 mod hook;
+mod host;
 mod id;
 mod limits;
 mod mode;
@@ -41,6 +42,10 @@ pub use event::{
 };
 pub use event_codec::{DecodeError, EVENT_VERSION};
 pub use hook::{HookEvent, HookRan, HookWord};
+pub use host::{
+    HostAccepted, HostAnswer, HostCall, HostDiagnostic, HostEntry, HostExpect, HostFailure, HostKind,
+    HostOffer, HostRequest, HostStamp, HostTask, TerminalOffer,
+};
 pub use id::{AgentId, BlobId, CallId, InvalidSessionId, MessageId, ModelRef, RequestId, SessionId, TurnId};
 pub use limits::Limits;
 pub use mode::Mode;

@@ -2,7 +2,10 @@
 
 use ts_rs::{Config, TS};
 
-use crate::{EventBody, ListChange, Op, Receipt, Reply, Request, SessionView};
+use crate::{
+    EventBody, HostAccepted, HostAnswer, HostOffer, HostRequest, ListChange, Op, Receipt, Reply, Request,
+    SessionView,
+};
 
 /// The whole generated module, in a steady order.
 pub fn typescript() -> String {
@@ -15,6 +18,10 @@ pub fn typescript() -> String {
     collect::<Reply>(&config, &mut declarations);
     collect::<ListChange>(&config, &mut declarations);
     collect::<SessionView>(&config, &mut declarations);
+    collect::<HostOffer>(&config, &mut declarations);
+    collect::<HostAccepted>(&config, &mut declarations);
+    collect::<HostRequest>(&config, &mut declarations);
+    collect::<HostAnswer>(&config, &mut declarations);
 
     let mut module = String::from(
         "// Generated from crates/protocol by `cargo xtask codegen`. Do not edit.\n\n\

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use client::wire::{self, Call, Hello, Incoming, News, RpcError, Submit, Subscribed, Topic};
+use client::wire::{self, AnswerHost, Call, Hello, Incoming, News, RpcError, Submit, Subscribed, Topic};
 use client::{ClientError, EventStream};
 use futures::StreamExt;
-use protocol::{Event, Reply, Request, SessionId};
+use protocol::{Event, HostOffer, Reply, Request, SessionId};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::error::RecvError;
@@ -83,6 +83,7 @@ impl Conversation {
             // The queue only closes with the conversation.
             Call::Submit(submit) => drop(self.changes.send((id, submit)).await),
             Call::Read(request) => self.read(id, request).await,
+            Call::AnswerHost(answer) => self.answer_host(id, *answer).await,
             Call::Subscribe(topic) => self.subscribe(id, topic).await,
             Call::Unsubscribe(which) => {
                 if let Some(task) = self.subscriptions.remove(&which.subscription) {
@@ -108,6 +109,18 @@ impl Conversation {
         });
     }
 
+    /// Beside the changes, not among them: a change may be waiting for this very answer.
+    async fn answer_host(&mut self, id: Value, answer: AnswerHost) {
+        let Ok(slot) = self.slots.clone().acquire_owned().await else { return };
+        let (app, outgoing) = (self.app.clone(), self.outgoing.clone());
+        self.tasks.spawn(async move {
+            let AnswerHost { session, request, answer } = answer;
+            let result = app.client.answer_host(session, request, answer).await.map_err(RpcError::from);
+            let _ = outgoing.send(wire::answer(&id, result.map(|()| Value::Null))).await;
+            drop(slot);
+        });
+    }
+
     async fn subscribe(&mut self, id: Value, topic: Topic) {
         self.subscriptions.retain(|_, task| !task.is_finished());
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
@@ -121,6 +134,9 @@ impl Conversation {
             Topic::Sessions => self.tasks.spawn(watch_roster(app, id, subscription, outgoing)),
             Topic::Session { session, after } => {
                 self.tasks.spawn(watch_session(app, id, subscription, session, after, outgoing))
+            }
+            Topic::Host { session, offer } => {
+                self.tasks.spawn(send_requests(app, id, subscription, session, offer, outgoing))
             }
         };
         self.subscriptions.insert(subscription, task);
@@ -212,6 +228,41 @@ async fn watch_session(
     let error = tell_events(events, subscription, &outgoing).await;
     let end = News::End { subscription, error: error.map(RpcError::from) };
     let _ = outgoing.send(wire::notification(&end)).await;
+}
+
+/// Sends an editor what it is to do, for as long as it is there.
+async fn send_requests(
+    app: App,
+    id: Value,
+    subscription: u64,
+    session: SessionId,
+    offer: HostOffer,
+    outgoing: mpsc::Sender<String>,
+) {
+    let (accepted, mut requests) = match app.client.offer_host(session, offer).await {
+        Ok(taken) => taken,
+        Err(error) => {
+            let _ = outgoing.send(wire::answer(&id, Err::<(), _>(RpcError::from(error)))).await;
+            return;
+        }
+    };
+    let answer = Subscribed { subscription, state: raw(&accepted), version: 0 };
+    if outgoing.send(wire::answer(&id, Ok(answer))).await.is_err() {
+        return;
+    }
+    let mut error = None;
+    while let Some(request) = requests.next().await {
+        match request {
+            Ok(request) => {
+                let news = News::Host { subscription, request };
+                if outgoing.send(wire::notification(&news)).await.is_err() {
+                    return;
+                }
+            }
+            Err(failure) => error = Some(RpcError::from(failure)),
+        }
+    }
+    let _ = outgoing.send(wire::notification(&News::End { subscription, error })).await;
 }
 
 async fn open(

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 
 use crate::{ToolContext, ToolError, ToolState};
 
-pub(crate) use client::LanguageServer;
+pub(crate) use client::{Diagnostic, LanguageServer};
 pub(crate) use edits::{apply, paths_of, uri};
 pub(crate) use programs::{Program, program_for};
-pub(crate) use question::{Asks, NameInLine, Question, changed};
+pub(crate) use question::{Asks, NameInLine, Question, changed, path};
 
 /// How long a call of a language tool may take: a server that starts loads the project first.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
@@ -40,6 +40,20 @@ const MAX_NEWS: usize = 10;
 #[derive(Default)]
 pub(crate) struct Servers {
     running: tokio::sync::Mutex<HashMap<&'static str, Arc<LanguageServer>>>,
+    /// What the host said of a file when it was asked last.
+    told: std::sync::Mutex<HashMap<PathBuf, Vec<Diagnostic>>>,
+}
+
+impl Servers {
+    /// The errors that were not there before.
+    fn new_errors(&self, path: &Path, found: Vec<project::Finding>) -> Vec<Diagnostic> {
+        let now: Vec<Diagnostic> = found.into_iter().map(Diagnostic::from).collect();
+        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = told.insert(path.to_owned(), now.clone()).unwrap_or_default();
+        let is_new =
+            |found: &Diagnostic| found.is_error() && !before.iter().any(|old| old.message == found.message);
+        now.into_iter().filter(is_new).collect()
+    }
 }
 
 /// What a call of a language tool is about to do: it looks at the file, and may start a program that runs parts of the
@@ -109,6 +123,10 @@ pub async fn errors_after_edit(
     let servers = state.extra::<Servers>();
     let mut news = Vec::new();
     for path in paths {
+        if let Ok(Some(found)) = host.findings(path).await {
+            news.extend(servers.new_errors(path, found).into_iter().map(|found| found.line_in(path)));
+            continue;
+        }
         let Some(program) = program_for(path) else { continue };
         let server = servers.running.lock().await.get(program.name).cloned();
         let Some(server) = server.filter(|server| server.is_alive()) else { continue };

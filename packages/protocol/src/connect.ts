@@ -5,8 +5,9 @@
  * once however often it is sent. A session's subscription goes on after the last event that was seen; the list starts
  * again from its state. Knows no framework and no page.
  */
-import type { Event, Op, Receipt, Reply, Request, SessionId, SessionSummary, SessionView } from "./generated/protocol";
+import type { Event, HostAccepted, HostOffer, HostRequest, Op, Receipt, Reply, Request, SessionId, SessionSummary, SessionView } from "./generated/protocol";
 import { RpcFailure } from "./failure";
+import { EditorHost, type Editor } from "./host";
 import { applyPatch, type PatchStep } from "./patch";
 
 /** How the socket is. After the last try it is `stopped` until somebody asks for another. */
@@ -20,7 +21,7 @@ export type Link =
 /** A change that the server has not answered yet. */
 export type Pending = { key: string; op: Op; sent: boolean };
 
-export type Topic = { topic: "sessions" } | { topic: "session"; session: SessionId; after?: number };
+export type Topic = { topic: "sessions" } | { topic: "session"; session: SessionId; after?: number } | { topic: "host"; session: SessionId; offer: HostOffer };
 
 /** What the subscriber of a session hears. */
 export type SessionNews = {
@@ -170,6 +171,19 @@ export class Connection {
       failed: (failure) => news.failed(failure),
     };
     return this.subscribe(subscription);
+  }
+
+  /** Offers to do what the tools of a session want done, and does it. Answers how to stop. */
+  serveEditor(session: SessionId, offer: HostOffer, editor: Editor, news: { accepted(taken: HostAccepted): void; failed(failure: RpcFailure): void }): () => void {
+    const host = new EditorHost(editor, (request, answer) => this.call("answer_host", { session, request, answer }));
+    return this.subscribe({
+      topic: { topic: "host", session, offer },
+      opened: (result) => news.accepted(result.state as HostAccepted),
+      news: (method, params) => {
+        if (method === "host") void host.take(params.request as HostRequest);
+      },
+      failed: (failure) => news.failed(failure),
+    });
   }
 
   /** Asks something. Fails when there is no connection. */

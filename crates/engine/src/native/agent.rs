@@ -28,6 +28,7 @@ use super::ledger::ledger;
 use super::limits::{ContextLimits, DEFAULT_CONTEXT, Room};
 use super::own_command;
 use super::roles::Role;
+use super::shared::Shared;
 use super::stall::StallWatch;
 use super::system::{Parts, system_prompt};
 use super::transcript::{Transcript, without_empty};
@@ -177,6 +178,15 @@ impl NativeAgent {
         self
     }
 
+    /// Has in common with other sessions what is the same for them.
+    pub(crate) fn sharing(mut self, shared: &Shared) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.specs = shared.tools(inner.specs.clone());
+            inner.system = shared.text(inner.system.clone());
+        }
+        self
+    }
+
     /// Masks what is known to be secret.
     pub fn masking(mut self, redactor: Arc<Redactor>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -311,10 +321,10 @@ impl Inner {
                 self.compact_now(model.as_ref(), &turn, &mut transcript, &reporter, focus).await;
                 (Stop::Done, None)
             }
-            (None, Some(command)) => {
-                let call = own_command::call(command, &turn.id);
+            (None, Some(own)) => {
                 let spent = Arc::default();
-                let turn = Turn { mode: own_command::MODE, ..turn.clone() };
+                let turn = Turn { mode: own.mode(turn.mode), ..turn.clone() };
+                let call = own.into_call(&turn.id);
                 let results = self.pipeline(&turn, &reporter, &spent).run(std::slice::from_ref(&call)).await;
                 transcript.push_step(vec![own_command::block(&call)], results);
                 (Stop::Done, None)

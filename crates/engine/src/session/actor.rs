@@ -25,6 +25,7 @@ use super::news::{Listed, News};
 use super::services::{Asked, ChildAsked, SessionServices};
 use super::step::{ChildStart, Effect, Input, Session, SessionOp, Ticket};
 use super::turn::Records;
+use crate::editor::SessionHost;
 
 /// Text is recorded at most this often: twice a frame of a fast terminal.
 const FLUSH_EVERY: Duration = Duration::from_millis(33);
@@ -33,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What a power cut may cost.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Front ends that fall further behind than this read the log instead.
-const LIVE_EVENTS: usize = 256;
+const LIVE_EVENTS: usize = 128;
 const INPUTS: usize = 256;
 /// Updates that wait are handed over together.
 const UPDATES_AT_ONCE: usize = 128;
@@ -43,7 +44,7 @@ pub(crate) struct Setup {
     pub(crate) opened: Opened,
     pub(crate) store: Store,
     pub(crate) agent: Arc<dyn Agent>,
-    pub(crate) host: Arc<dyn Host>,
+    pub(crate) host: Arc<SessionHost>,
     pub(crate) guard: Arc<Guard>,
     pub(crate) hooks: Arc<Hooks>,
     pub(crate) redactor: Arc<Redactor>,
@@ -183,16 +184,16 @@ impl Actor {
             Message::Op { op, reply } => {
                 let ticket = self.ticket();
                 self.replies.insert(ticket, reply);
-                self.give(Input::Op { op, ticket }).await;
+                self.give(Input::Op { op: *op, ticket }).await;
             }
             Message::Ask { turn, question, reply } => {
                 let ticket = self.ticket();
                 self.asks.insert(ticket, reply);
-                self.give(Input::Ask { turn, question, ticket }).await;
+                self.give(Input::Ask { turn, question: *question, ticket }).await;
             }
             Message::Child { parent, child, reply } => {
                 let ticket = self.ticket();
-                let agents::Child { agent, model, prompt, mode, limits } = child;
+                let agents::Child { agent, model, prompt, mode, limits } = *child;
                 let start = ChildStart { agent: agent.id(), model, prompt, mode, limits };
                 self.children.insert(ticket, (agent, reply));
                 self.give(Input::StartChild { parent, start, ticket }).await;
@@ -237,7 +238,7 @@ impl Actor {
                 }
             }
             effects.extend(self.state.step(Input::StorageFailed { lost }, now));
-            let _ = self.live.send(Live::Failed(failure));
+            let _ = self.live.send(Live::Failed(Arc::new(failure)));
         }
     }
 
@@ -382,7 +383,7 @@ impl Actor {
             Ok((disk, result)) => {
                 self.disk = Some(disk);
                 if let Err(error) = result {
-                    let _ = self.live.send(Live::Failed(StorageFailure::from(&error)));
+                    let _ = self.live.send(Live::Failed(Arc::new(StorageFailure::from(&error))));
                 }
             }
             // The runtime is shutting down, or the work panicked: without its log the session can not go on.
@@ -464,10 +465,11 @@ async fn forward(
         }
         if let Some(Asked { question, reply }) = ask {
             // Without a session the question is dropped, and its asker hears that.
-            let _ = inputs.send(Message::Ask { turn: turn.clone(), question, reply }).await;
+            let _ =
+                inputs.send(Message::Ask { turn: turn.clone(), question: Box::new(question), reply }).await;
         }
         if let Some(ChildAsked { child, reply }) = child {
-            let _ = inputs.send(Message::Child { parent: turn.clone(), child, reply }).await;
+            let _ = inputs.send(Message::Child { parent: turn.clone(), child: Box::new(child), reply }).await;
         }
         if over {
             break;

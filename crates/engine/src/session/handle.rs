@@ -12,25 +12,27 @@ use sessions::AppendError;
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::editor::{Line, SessionHost};
+
 use super::hooks::Hooks;
 use super::step::{Refusal, SessionOp};
 use crate::servers::ServerSet;
 
-/// What arrives at a session from outside.
+/// What arrives at a session from outside. Small, because room for many is kept for each session.
 pub(super) enum Message {
     Op {
-        op: SessionOp,
+        op: Box<SessionOp>,
         reply: oneshot::Sender<OpResult>,
     },
     Ask {
         turn: TurnId,
-        question: agents::Question,
+        question: Box<agents::Question>,
         reply: oneshot::Sender<Answer>,
     },
     /// A turn starts another.
     Child {
         parent: TurnId,
-        child: agents::Child,
+        child: Box<agents::Child>,
         reply: oneshot::Sender<agents::ChildEnd>,
     },
     Updates {
@@ -94,7 +96,19 @@ impl From<&AppendError> for StorageFailure {
 pub(super) enum Live {
     Event(Arc<Event>),
     /// The log can not be written, so there is no event to tell it.
-    Failed(StorageFailure),
+    Failed(Arc<StorageFailure>),
+}
+
+/// Somebody who watches.
+pub(crate) struct Watched {
+    live: broadcast::Receiver<Live>,
+}
+
+impl Watched {
+    /// Waits until the session is closed.
+    pub(crate) async fn closed(&mut self) {
+        while !matches!(self.live.recv().await, Err(broadcast::error::RecvError::Closed)) {}
+    }
 }
 
 /// A running session, from outside.
@@ -105,6 +119,8 @@ pub(crate) struct Handle {
     /// The folder it works in.
     pub(crate) cwd: PathBuf,
     pub(crate) host: Arc<dyn Host>,
+    /// Where an editor may offer to do what tools want done.
+    pub(crate) editor: Arc<Line>,
     pub(crate) hooks: Arc<Hooks>,
     /// Whether hooks heard that it begins.
     pub(crate) has_begun: AtomicBool,
@@ -118,7 +134,7 @@ impl Handle {
         live: broadcast::Sender<Live>,
         task: JoinHandle<()>,
         cwd: PathBuf,
-        host: Arc<dyn Host>,
+        host: Arc<SessionHost>,
         hooks: Arc<Hooks>,
     ) -> Self {
         Self {
@@ -126,6 +142,7 @@ impl Handle {
             live,
             task: Mutex::new(Some(task)),
             cwd,
+            editor: host.line(),
             host,
             hooks,
             has_begun: AtomicBool::new(false),
@@ -133,7 +150,13 @@ impl Handle {
         }
     }
 
+    /// Counts as somebody who watches, for as long as it is held.
+    pub(crate) fn watched(&self) -> Watched {
+        Watched { live: self.live.subscribe() }
+    }
+
     pub(crate) async fn submit(&self, op: SessionOp) -> OpResult {
+        let op = Box::new(op);
         self.request(|reply| Message::Op { op, reply }).await.unwrap_or(Err(OpFailure::Closed))
     }
 

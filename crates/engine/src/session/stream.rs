@@ -73,7 +73,9 @@ impl Follow {
                 Ok(Live::Event(event)) if event.seq == self.seen + 1 => self.ready.push_back(event),
                 // A gap, or we were too slow: the log has it all.
                 Ok(Live::Event(_)) | Err(RecvError::Lagged(_)) => self.behind = true,
-                Ok(Live::Failed(failure)) => return Some(Err(StreamFailure::Storage(failure))),
+                Ok(Live::Failed(failure)) => {
+                    return Some(Err(StreamFailure::Storage(failure.as_ref().clone())));
+                }
                 Err(RecvError::Closed) => {
                     self.behind = true;
                     self.over = true;

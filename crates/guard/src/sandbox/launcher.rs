@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use project::{Child, Command, Grants, HostError, Launcher, Roots};
 
 use super::after::Reverted;
+use super::level::SandboxLevel;
 use super::policy::SandboxNeeds;
 use super::{Sandbox, SandboxError};
 
@@ -69,6 +70,10 @@ impl Launcher for SandboxLauncher {
             ..SandboxNeeds::none()
         };
         self.start(&sandbox, command, &needs)
+    }
+
+    fn confines(&self) -> bool {
+        self.pattern.policy().level != SandboxLevel::Off
     }
 }
 

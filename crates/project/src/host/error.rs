@@ -48,6 +48,9 @@ pub enum HostError {
     /// A program did not start; the text says why.
     #[error("{0}")]
     NotStarted(String),
+    /// The host is somewhere else and does not answer; whether it did what was asked may not be known.
+    #[error("{0}")]
+    NoAnswer(String),
     /// No file can be at such a path: a NUL byte, an empty name, a loop of links.
     #[error("{reason}")]
     Unusable { reason: String },
@@ -66,6 +69,7 @@ impl HostError {
             }
             Self::IsDirectory { .. } => Some("list it instead".into()),
             Self::Stale { .. } => Some("read it again, then make the change".into()),
+            Self::NoAnswer(_) => Some("look before doing it again: it may have been done".into()),
             Self::TooLarge { .. } => Some("read a part of the file at a time".into()),
             _ => None,
         }

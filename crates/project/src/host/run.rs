@@ -67,6 +67,11 @@ pub enum Exit {
 pub trait Launcher: Send + Sync {
     /// Starts `command`, whose streams are set up, with these roots and no more than was granted beside them.
     fn launch(&self, command: Command, roots: &Roots, grants: &Grants) -> Result<Child, HostError>;
+
+    /// Whether it locks them in.
+    fn confines(&self) -> bool {
+        true
+    }
 }
 
 /// Starts programs as this process runs.
@@ -75,6 +80,10 @@ pub struct Unconfined;
 impl Launcher for Unconfined {
     fn launch(&self, mut command: Command, _roots: &Roots, _grants: &Grants) -> Result<Child, HostError> {
         command.spawn().map_err(|error| HostError::NotStarted(error.to_string()))
+    }
+
+    fn confines(&self) -> bool {
+        false
     }
 }
 

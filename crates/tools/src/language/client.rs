@@ -37,6 +37,13 @@ pub(crate) struct Diagnostic {
     pub(crate) message: String,
 }
 
+impl From<project::Finding> for Diagnostic {
+    fn from(found: project::Finding) -> Self {
+        let line = u64::from(found.line.saturating_sub(1));
+        Self { line, severity: found.severity.into(), message: found.message }
+    }
+}
+
 impl Diagnostic {
     pub(crate) fn is_error(&self) -> bool {
         self.severity == 1

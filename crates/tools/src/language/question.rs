@@ -33,6 +33,11 @@ pub(crate) trait Question: Send + Sync + 'static {
         false
     }
 
+    /// The answer of a host that knows it by itself, as an editor does: then no server is started.
+    async fn known(_input: &Value, _context: &ToolContext) -> Result<Option<ToolOutput>, ToolError> {
+        Ok(None)
+    }
+
     async fn ask(input: Self::Input, file: OpenFile, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 }
 
@@ -85,12 +90,15 @@ impl<Q: Question> Tool for Asks<Q> {
     }
 
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        if let Some(known) = Q::known(&input, context).await? {
+            return Ok(known);
+        }
         let file = open(context, path(&input)).await?;
         Q::ask(serde_json::from_value(input).map_err(ToolError::bad_input)?, file, context).await
     }
 }
 
-fn path(input: &Value) -> &str {
+pub(crate) fn path(input: &Value) -> &str {
     input.get("path").and_then(Value::as_str).unwrap_or_default()
 }
 

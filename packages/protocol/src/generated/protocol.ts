@@ -238,6 +238,109 @@ changed_input: boolean, };
 export type HookWord = "allow" | "ask" | "deny";
 
 /**
+ * What was taken of an offer.
+ */
+export type HostAccepted = { 
+/**
+ * The project's folders: nothing outside them is asked for unless a person allowed it.
+ */
+roots: Array<string>, files: boolean, terminal: boolean, diagnostics: boolean, 
+/**
+ * Why something was not taken.
+ */
+note?: string, };
+
+/**
+ * What came of a [`HostRequest`].
+ */
+export type HostAnswer = { "answer": "read", bytes: string, 
+/**
+ * Of the whole file.
+ */
+stamp: HostStamp, } | { "answer": "list", entries: Array<HostEntry>, total: number, } | { "answer": "stat", kind: HostKind, stamp: HostStamp, } | { "answer": "written", stamp: HostStamp, } | { "answer": "done" } | { "answer": "started", terminal: string, } | { "answer": "output", bytes: string, } | { "answer": "ended", code?: number, signal?: number, } | { "answer": "diagnostics", found: Array<HostDiagnostic>, } | { "answer": "failed", why: HostFailure, message: string, };
+
+/**
+ * Something that a compiler or linter says about a file.
+ */
+export type HostDiagnostic = { 
+/**
+ * From 1.
+ */
+line: number, 
+/**
+ * 1 error, 2 warning, 3 information, 4 hint, as language servers count.
+ */
+severity: number, message: string, source?: string, };
+
+export type HostEntry = { name: string, kind: HostKind, len: number, };
+
+/**
+ * What must be at a path for a write to go ahead.
+ */
+export type HostExpect = { "type": "anything" } | { "type": "absent" } | { "type": "unchanged" } & HostStamp;
+
+/**
+ * Why it was not done.
+ */
+export type HostFailure = "not_found" | "outside" | "denied" | "is_directory" | "not_a_directory" | "exists" | "stale" | "failed";
+
+export type HostKind = "file" | "dir" | "symlink" | "other";
+
+/**
+ * What an editor offers to do for a session.
+ */
+export type HostOffer = { 
+/**
+ * Made up by the editor when it starts. Under the same name a lost connection is taken up again, with all that
+ * was not answered; under another one nobody knows what was done, and it fails.
+ */
+host: string, 
+/**
+ * For the person: `VS Code`.
+ */
+name: string, 
+/**
+ * Reads and writes files, as they are in its buffers.
+ */
+files: boolean, terminal?: TerminalOffer, 
+/**
+ * Knows errors and warnings of files.
+ */
+diagnostics: boolean, };
+
+/**
+ * Something for the editor to do. It comes again under its number when the connection was lost: what was done already is
+ * answered again, not done again.
+ */
+export type HostRequest = { request: number, } & ({ "call": "read", path: string, offset: number, limit: number, } | { "call": "list", path: string, limit: number, } | { "call": "stat", path: string, } | { "call": "write", path: string, bytes: string, expect: HostExpect, } | { "call": "make_dir", path: string, } | { "call": "rename", from: string, to: string, } | { "call": "remove", path: string, } | { "call": "start" } & HostTask | { "call": "output", terminal: string, } | { "call": "input", terminal: string, bytes: string, } | { "call": "close_input", terminal: string, } | { "call": "stop", terminal: string, grace_ms: number, } | { "call": "release", terminal: string, } | { "call": "diagnostics", path: string, });
+
+/**
+ * By what it is noticed that somebody else changed a file.
+ */
+export type HostStamp = { len: number, 
+/**
+ * Since 1970. An editor with unsaved changes may count them in here.
+ */
+modified_ms?: number, };
+
+/**
+ * A program to be run.
+ */
+export type HostTask = { 
+/**
+ * A command line for the shell; or see `argv`.
+ */
+shell?: string, argv?: Array<string>, cwd: string, env: Array<[string, string]>, 
+/**
+ * Whether it is written to while it runs.
+ */
+interactive: boolean, 
+/**
+ * What it may use beside the project.
+ */
+reads: Array<string>, writes: Array<string>, network: boolean, };
+
+/**
  * A picture, inline or in the session's blobs.
  */
 export type Image = { 
@@ -628,6 +731,15 @@ export type SuggestedAction = { label: string, action: SuggestedStep, };
 export type SuggestedActions = { actions: Array<SuggestedAction>, };
 
 export type SuggestedStep = { "type": "send_message", text: string, } | { "type": "fill_input", text: string, } | { "type": "run_tool", tool: string, input: unknown, };
+
+/**
+ * How programs would run there.
+ */
+export type TerminalOffer = { 
+/**
+ * Whether it locks programs into what a request grants. One that does not is only used where no sandbox is wanted.
+ */
+confined: boolean, };
 
 /**
  * A moment. Always whole milliseconds, so what is written and read back is equal.
