@@ -1,7 +1,11 @@
 //! `covey serve`: the web UI and the API, on this machine.
 
+mod code;
+mod preferences;
+
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Engine;
@@ -19,6 +23,9 @@ use crate::login::open_browser;
 use crate::run::interrupts::Interrupts;
 use crate::settings::Settings;
 use crate::terminal::{Stream, Style, print, tell};
+
+use code::Indexes;
+use preferences::Own;
 
 /// The same every time, so that what a browser keeps for an address is found again. Any other will do when it is taken.
 const PORT: u16 = 8417;
@@ -48,7 +55,12 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
         names: arguments.host.clone(),
         cwd: settings.cwd.to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        code_search: None,
+        code_search: Some(Arc::new(Indexes {
+            engine: engine.clone(),
+            cwd: settings.cwd.clone(),
+            options: crate::index::options(&settings)?,
+        })),
+        preferences: Some(Arc::new(Own { engine: engine.clone(), cwd: settings.cwd.clone() })),
     };
     let shutdown = CancellationToken::new();
     let client = InProcess::new(engine.clone());

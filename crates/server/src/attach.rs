@@ -25,7 +25,8 @@ pub async fn attach(
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     // The token opens nothing here: the system says who is there.
-    let options = Options { token: Token::random()?, names: vec![], cwd, version, code_search: None };
+    let (code_search, preferences) = (None, None);
+    let options = Options { token: Token::random()?, names: vec![], cwd, version, code_search, preferences };
     let app = App::new(client, ([127, 0, 0, 1], 0).into(), options, shutdown.clone());
     let roster = app.clone();
     let follow = roster.roster.follow(roster.client.as_ref());

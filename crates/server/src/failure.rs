@@ -45,7 +45,9 @@ impl From<ClientError> for ApiError {
             Failure::NotFound => StatusCode::NOT_FOUND,
             Failure::Locked => StatusCode::CONFLICT,
             Failure::Invalid => StatusCode::BAD_REQUEST,
-            Failure::NoModel | Failure::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            // There is one to be had, but not by this request as it is.
+            Failure::NoModel => StatusCode::UNPROCESSABLE_ENTITY,
+            Failure::Closed => StatusCode::SERVICE_UNAVAILABLE,
             Failure::Storage => StatusCode::INSUFFICIENT_STORAGE,
             Failure::Denied => StatusCode::UNAUTHORIZED,
         };

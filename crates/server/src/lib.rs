@@ -13,6 +13,7 @@ mod code_search;
 mod door;
 mod failure;
 mod openapi;
+mod preferences;
 mod rest;
 mod roster;
 mod rpc;
@@ -24,4 +25,7 @@ pub use access::Token;
 pub use attach::attach;
 pub use code_search::{CodeHit, CodeQuery, CodeSearch, IndexReport};
 pub use openapi::document as openapi;
+pub use preferences::{
+    KnownRule, KnownServer, Permission, PreferenceChange, Preferences, Preferred, RuleChange, ServerChange,
+};
 pub use server::{Options, Server};

@@ -20,7 +20,7 @@ pub fn document(version: &str) -> Value {
         path[route.method] = operation;
     }
     let error = generator.subschema_for::<ApiError>();
-    json!({
+    bounded(json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Covey",
@@ -40,7 +40,22 @@ pub fn document(version: &str) -> Value {
                 },
             },
         },
-    })
+    }))
+}
+
+/// Numbers get the bounds of their type, which `format` only hints at.
+fn bounded(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(map) => {
+            map.values_mut().for_each(|value| *value = bounded(value.take()));
+            if map.get("format").is_some_and(|format| format == "uint32") && !map.contains_key("maximum") {
+                map.insert("maximum".to_owned(), u32::MAX.into());
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| *value = bounded(value.take())),
+        _ => {}
+    }
+    value
 }
 
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
@@ -118,15 +133,16 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
 
 /// What is optional in a query is left out, not null.
 fn not_null(mut schema: Value) -> Value {
-    if let Some(types) = schema["type"].as_array_mut() {
+    let Some(object) = schema.as_object_mut() else { return schema };
+    // Not by index, which would put a null where there is no type.
+    if let Some(types) = object.get_mut("type").and_then(Value::as_array_mut) {
         types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {
-            schema["type"] = only.clone();
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
         }
     }
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("default");
-    }
+    object.remove("default");
     schema
 }
 

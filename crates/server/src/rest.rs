@@ -11,6 +11,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use crate::code_search::{CodeHit, CodeQuery, IndexReport};
 use crate::failure::ApiError;
+use crate::preferences::{PreferenceChange, Preferred};
 use crate::server::App;
 
 mod extract;
@@ -82,6 +83,8 @@ pub(crate) const ROUTES: &[Route] = &[
     route!(get "/api/models", models, "Which models there are" => 200 json<Vec<ModelSummary>>),
     route!(get "/api/tools", tools, "What the built-in agent can do" => 200 json<Vec<ToolSummary>>),
     route!(get "/api/usage", usage, "What was spent, by day, agent and model", query UsageQuery => 200 json<Vec<UsageRow>>),
+    route!(get "/api/settings", settings, "What the person chose for all sessions" => 200 json<Preferred>),
+    route!(patch "/api/settings", change_settings, "Choose who answers, what may happen, and which MCP servers are used", body PreferenceChange => 200 json<Preferred>),
     route!(get "/api/openapi.json", openapi, "This document" => 200 json<serde_json::Value>),
     route!(post "/rag/index", index_code, "Bring the index of a folder up to date", body IndexFolder => 200 json<IndexReport>),
     route!(post "/rag/query", query_code, "Find code", body CodeQuery => 200 json<Vec<CodeHit>>),

@@ -22,6 +22,7 @@ use tower::ServiceExt;
 use crate::access::{Access, Token};
 use crate::code_search::CodeSearch;
 use crate::door::{self, Names};
+use crate::preferences::Preferences;
 use crate::roster::Roster;
 use crate::submitted::Submitted;
 use crate::{assets, rest, socket};
@@ -50,6 +51,8 @@ pub struct Options {
     pub version: String,
     /// Searches code for `/rag/`, where there is an index.
     pub code_search: Option<Arc<dyn CodeSearch>>,
+    /// Reads and changes what the person chose for all sessions.
+    pub preferences: Option<Arc<dyn Preferences>>,
 }
 
 /// What every handler has. Clones are the same.
@@ -65,6 +68,7 @@ pub(crate) struct App {
     pub(crate) cwd: Arc<str>,
     pub(crate) version: Arc<str>,
     pub(crate) code_search: Option<Arc<dyn CodeSearch>>,
+    pub(crate) preferences: Option<Arc<dyn Preferences>>,
     pub(crate) tasks: TaskTracker,
     pub(crate) shutdown: CancellationToken,
 }
@@ -87,6 +91,7 @@ impl App {
             cwd: options.cwd.into(),
             version: options.version.into(),
             code_search: options.code_search,
+            preferences: options.preferences,
             tasks,
             shutdown,
         }

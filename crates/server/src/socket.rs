@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use client::wire::MAX_MESSAGE;
-use futures::stream::{SplitSink, SplitStream};
-use futures::{SinkExt, StreamExt};
+use futures::stream::SplitStream;
+use futures::{Sink, SinkExt, StreamExt};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
@@ -16,12 +16,21 @@ use crate::access::Visitor;
 use crate::rpc::Conversation;
 use crate::server::App;
 
-/// How often a silent socket is asked whether it is there …
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// … and how long it may say nothing at all.
-const IDLE: Duration = Duration::from_secs(60);
-/// Whoever does not take a message for this long is gone, and may come again.
-const SEND_WITHIN: Duration = Duration::from_secs(30);
+/// How long a socket is waited for.
+struct Patience {
+    /// How often a silent one is asked whether it is there …
+    ping_every: Duration,
+    /// … and how long it may say nothing at all.
+    idle: Duration,
+    /// Whoever does not take a message for this long is gone, and may come again.
+    send_within: Duration,
+}
+
+const PATIENCE: Patience = Patience {
+    ping_every: Duration::from_secs(20),
+    idle: Duration::from_secs(60),
+    send_within: Duration::from_secs(30),
+};
 /// The reasons for closing that browsers are told.
 const GOING_AWAY: u16 = 1001;
 const LOGGED_OUT: u16 = 4001;
@@ -50,7 +59,7 @@ async fn converse(app: App, visitor: Visitor, socket: WebSocket) {
     };
     let code = tokio::select! {
         () = reader => return,
-        () = write(&mut sink, &mut outgoing, silence) => return,
+        () = write(&mut sink, &mut outgoing, silence, &PATIENCE) => return,
         () = shutdown.cancelled() => GOING_AWAY,
         () = visitor.leaves.cancelled() => LOGGED_OUT,
     };
@@ -74,11 +83,12 @@ async fn next_text(stream: &mut SplitStream<WebSocket>, heard: &mpsc::Sender<()>
 
 /// Sends what comes and, in between, asks whether anybody is there. Returns when nobody is.
 async fn write(
-    sink: &mut SplitSink<WebSocket, Message>,
+    sink: &mut (impl Sink<Message> + Unpin),
     outgoing: &mut mpsc::Receiver<String>,
     mut heard: mpsc::Receiver<()>,
+    patience: &Patience,
 ) {
-    let mut ping = tokio::time::interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+    let mut ping = tokio::time::interval_at(Instant::now() + patience.ping_every, patience.ping_every);
     let mut last_heard = Instant::now();
     loop {
         let message = tokio::select! {
@@ -91,15 +101,42 @@ async fn write(
                 continue;
             }
             _ = ping.tick() => {
-                if last_heard.elapsed() >= IDLE {
+                if last_heard.elapsed() >= patience.idle {
                     return;
                 }
                 Message::Ping(Vec::new().into())
             }
         };
-        match timeout(SEND_WITHIN, sink.send(message)).await {
+        match timeout(patience.send_within, sink.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) | Err(_) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+    const SOON: Duration = Duration::from_millis(1);
+
+    #[tokio::test]
+    async fn one_that_says_nothing_is_asked_and_then_left() {
+        let (_keep, mut outgoing) = mpsc::channel(1);
+        let (_heard, silence) = mpsc::channel(1);
+        let patience = Patience { ping_every: SOON, idle: Duration::ZERO, send_within: LONG };
+        // Ends, which is all that it has to do.
+        write(&mut futures::sink::drain(), &mut outgoing, silence, &patience).await;
+    }
+
+    #[tokio::test]
+    async fn one_that_takes_nothing_is_left() {
+        let (sender, mut outgoing) = mpsc::channel(1);
+        let (_heard, silence) = mpsc::channel(1);
+        sender.send("news".to_owned()).await.unwrap();
+        let patience = Patience { ping_every: LONG, idle: LONG, send_within: SOON };
+        let stuck = futures::sink::unfold((), |(), _: Message| std::future::pending::<Result<(), ()>>());
+        write(&mut Box::pin(stuck), &mut outgoing, silence, &patience).await;
     }
 }

@@ -1,6 +1,9 @@
 //! `covey serve`, over real sockets.
 
 mod doors;
+mod editor;
+mod ending;
+mod remote;
 mod rest;
 mod socket;
 mod support;

@@ -42,6 +42,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
             return Err(error.hint("send `Content-Type: application/json`"));
         }
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        // A list would be read as the fields in their order, which nobody means.
+        if text.trim_ascii_start().first() == Some(&b'[') {
+            return Err(ApiError::invalid("the body must be an object"));
+        }
         let value = Json::<T>::from_bytes(text).map_err(|error| {
             let text = error.body_text();
             ApiError::invalid(format!("the body is not what is wanted here: {text}"))

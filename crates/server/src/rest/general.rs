@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::extract::{Asked, Body};
 use crate::code_search::{CodeHit, CodeQuery, CodeSearch, IndexReport};
 use crate::failure::ApiError;
+use crate::preferences::{PreferenceChange, Preferences, Preferred};
 use crate::server::App;
 
 pub(super) type Answered<T> = Result<Json<T>, ApiError>;
@@ -108,6 +109,23 @@ pub(super) struct IndexFolder {
     /// Where the server was started if absent.
     #[serde(default)]
     folder: Option<String>,
+}
+
+pub(super) async fn settings(State(app): State<App>) -> Answered<Preferred> {
+    Ok(Json(preferences(&app)?.read().await?))
+}
+
+pub(super) async fn change_settings(
+    State(app): State<App>,
+    Body(change): Body<PreferenceChange>,
+) -> Answered<Preferred> {
+    Ok(Json(preferences(&app)?.change(change).await?))
+}
+
+fn preferences(app: &App) -> Result<&dyn Preferences, ApiError> {
+    app.preferences.as_deref().ok_or_else(|| {
+        ApiError::new(StatusCode::NOT_IMPLEMENTED, "unavailable", "this server keeps no settings")
+    })
 }
 
 pub(super) async fn index_code(

@@ -134,3 +134,73 @@ async fn the_document_names_everything_that_there_is() {
         assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
     }
 }
+
+#[tokio::test]
+async fn code_is_found_in_projects_of_the_server_and_nowhere_else() {
+    let world = World::new("model: hello").await;
+    world.write(
+        "cart.rs",
+        "/// Takes a coupon off the total.\npub fn apply_coupon(total: u32) -> u32 {\n    total - 1\n}\n",
+    );
+    world.write("other.rs", "pub fn unrelated() {}\n");
+    let served = serve(&world).await;
+    let report = served.ask("POST", "/rag/index", json!({})).await;
+    assert_eq!((report.status, &report.json()["files"]), (200, &json!(2)), "{report:?}");
+    let found = served.ask("POST", "/rag/query", json!({"query": "apply_coupon", "limit": 3})).await.json();
+    assert_eq!(found[0]["file"], "cart.rs", "{found}");
+    assert!(found[0]["text"].as_str().unwrap().contains("total - 1"), "{found}");
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("secret.rs"), "fn secret() {}\n").unwrap();
+    for path in ["/rag/index", "/rag/query"] {
+        let body = json!({"query": "secret", "folder": elsewhere.path()});
+        let body = if path == "/rag/index" { json!({"folder": elsewhere.path()}) } else { body };
+        let refused = served.ask("POST", path, body).await;
+        assert_eq!((refused.status, &refused.json()["error"]), (400, &json!("invalid")), "{refused:?}");
+    }
+    let missing = served.ask("POST", "/rag/query", json!({"query": "x", "folder": "/no/such/folder"})).await;
+    assert!(matches!(missing.status, 400 | 404), "{missing:?}");
+}
+
+#[tokio::test]
+async fn what_is_chosen_for_all_sessions_is_kept_and_holds_at_once() {
+    let world = World::new("reply\n  call: shell {\"command\": \"echo hi\"}\nmodel: Done.").await;
+    let file = world.home.join("config.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}\n[mcp.tools]\ncommand = \"no-such-program\"\ndisabled = true\n"))
+        .unwrap();
+    let served = serve(&world).await;
+    let before = served.ask("GET", "/api/settings", json!(null)).await.json();
+    assert_eq!(
+        (&before["mode"], &before["servers"][0]["enabled"]),
+        (&json!("ask"), &json!(false)),
+        "{before}"
+    );
+    let change = json!({"mode": "edit", "rule": {"rule": "shell(echo *)", "effect": "deny"}});
+    let after = served.ask("PATCH", "/api/settings", change).await.json();
+    assert_eq!(after["mode"], "edit");
+    assert!(
+        after["rules"]
+            .as_array()
+            .unwrap()
+            .contains(&json!({"rule": "shell(echo *)", "effect": "deny", "own": true}))
+    );
+    let session = served.ask("POST", "/api/sessions", json!({})).await.json()["session"].clone();
+    let path = format!("/api/sessions/{}", session.as_str().unwrap());
+    assert_eq!(served.ask("GET", &path, json!(null)).await.json()["mode"], "edit");
+
+    // A rule is taken away again; what is wrong changes nothing.
+    let gone = json!({"rule": {"rule": "shell(echo *)", "effect": "default"}});
+    assert_eq!(served.ask("PATCH", "/api/settings", gone).await.json()["rules"], json!([]));
+    for wrong in [
+        json!({"model": "nobody/nothing"}),
+        json!({"server": {"name": "other", "enabled": true}}),
+        json!({"rule": {"rule": "shell(", "effect": "allow"}}),
+        json!({"colour": "red"}),
+    ] {
+        let refused = served.ask("PATCH", "/api/settings", wrong.clone()).await;
+        assert_eq!(refused.status, 400, "{wrong}: {refused:?}");
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.contains("mode = \"edit\"") && kept.contains("[providers.testkit]"), "{kept}");
+}

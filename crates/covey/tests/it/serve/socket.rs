@@ -213,3 +213,35 @@ async fn a_client_that_does_not_read_slows_nobody() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_is_too_much_for_a_socket_is_refused_and_costs_only_that_socket() {
+    use futures::SinkExt;
+    use tokio_tungstenite::tungstenite::Message;
+    let world = World::new("model: hello").await;
+    let served = serve(&world).await;
+    let mut socket = served.socket().await;
+    for _ in 0..64 {
+        socket.call("subscribe", json!({"topic": "sessions"})).await;
+    }
+    let refused = socket.refused("subscribe", json!({"topic": "sessions"})).await;
+    assert!(refused["message"].as_str().unwrap().contains("no more than 64"), "{refused}");
+
+    // In one frame, and in many that never end: nothing of either is kept.
+    let mut large = served.socket().await;
+    let _ = large.stream.send(Message::text("x".repeat((24 << 20) + 1))).await;
+    assert!(large.next().await.is_none());
+    let mut many = served.socket().await;
+    use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+    let piece = || vec![b'x'; 1 << 20];
+    let mut sent = 0;
+    let frame = |code| Message::Frame(Frame::message(piece(), OpCode::Data(code), false));
+    let mut more = many.stream.send(frame(Data::Text)).await;
+    while more.is_ok() && sent < 64 {
+        more = many.stream.send(frame(Data::Continue)).await;
+        sent += 1;
+    }
+    assert!(many.next().await.is_none());
+    socket.call("ping", json!({})).await;
+}

@@ -26,8 +26,13 @@ pub(super) async fn serve(world: &World) -> Served {
 }
 
 pub(super) async fn serve_at(world: &World, bind: &str) -> Served {
-    let mut child =
-        world.command(&["serve", "--json", "--bind", bind]).stderr(Stdio::inherit()).spawn().unwrap();
+    serve_with(world, &["--bind", bind]).await
+}
+
+pub(super) async fn serve_with(world: &World, words: &[&str]) -> Served {
+    let bind: &[&str] = if words.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
+    let words = [&["serve", "--json"], bind, words].concat();
+    let mut child = world.command(&words).stderr(Stdio::inherit()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
     let told: Value = serde_json::from_str(&line).unwrap();
