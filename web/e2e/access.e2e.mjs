@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { answered, ask, assert, newSession, story } from "./stage.mjs";
+import { answered, ask, assert, newSession, settled, story } from "./stage.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -30,7 +30,7 @@ export const tests = {
       for (const path of ["settings", "usage", "welcome"]) {
         await page.goto(`${world.url}${path}`);
         await page.waitForSelector(".page-body h2, .page-body table");
-        await page.waitForTimeout(300);
+        await settled(page);
         await scan(page, `${path} ${colorScheme}`);
       }
       await page.setViewportSize({ width: 360, height: 740 });
@@ -66,7 +66,7 @@ export const tests = {
     await check();
     for (const path of ["settings", "usage", "welcome"]) {
       await page.goto(`${world.url}${path}`);
-      await page.waitForTimeout(300);
+      await settled(page);
       await check();
     }
   }),

@@ -1,4 +1,4 @@
-import { answered, ask, assert, newSession, story } from "./stage.mjs";
+import { answered, ask, assert, newSession, settled, story } from "./stage.mjs";
 
 /** Ways in which text of a model, a tool or a title has become script elsewhere. */
 const corpus = [
@@ -19,7 +19,8 @@ export const tests = {
     await newSession(page);
     await ask(page, corpus.join("\n"));
     await answered(page, "the end of it");
-    await page.waitForTimeout(1500);
+    await page.waitForSelector(".diagram img, p:has-text('can not be drawn')");
+    await settled(page);
     assert.equal(await page.evaluate(() => window.owned), undefined);
     const found = await page.evaluate(() => ({
       elements: document.querySelectorAll(".thread script, .thread iframe, .thread object, .thread svg, .thread form, .thread style, .thread link, .thread base, .thread meta, .thread video").length,
@@ -42,7 +43,7 @@ export const tests = {
       await ask(page, "go");
       await answered(page, "Done.");
       await page.click(".tool-head");
-      await page.waitForTimeout(300);
+      await settled(page);
       assert.equal(await page.evaluate(() => window.owned), undefined);
       assert.equal(await page.locator(".sidebar img, .tool img").count(), 0);
     },
@@ -56,7 +57,7 @@ export const tests = {
       document.body.append(script);
       document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.owned=1'>");
     });
-    await page.waitForTimeout(300);
+    await settled(page);
     assert.equal(await page.evaluate(() => window.owned), undefined);
   }, { noisy: true }),
 };

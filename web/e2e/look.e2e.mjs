@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { answered, ask, assert, newSession, story } from "./stage.mjs";
+import { answered, ask, assert, newSession, settled, story } from "./stage.mjs";
 
 const kept = new URL("./snapshots/", import.meta.url).pathname;
 /** How much of a picture may differ: fonts are drawn a little differently everywhere. */
@@ -50,11 +50,11 @@ export const tests = {
     await newSession(page);
     await ask(page, "the cart total is wrong");
     await answered(page, "counts once");
-    await page.waitForTimeout(300);
+    await settled(page);
     await compare(page, "session-1280-light");
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 740 });
-    await page.waitForTimeout(300);
+    await settled(page);
     await compare(page, "session-360-dark");
   }),
 };

@@ -10,8 +10,6 @@ export const tests = {
     await page.waitForSelector(".message:has-text('word3')");
     await page.context().setOffline(true);
     await page.waitForSelector(".connection");
-    // What is sent now is kept, and arrives once.
-    await page.waitForTimeout(300);
     await page.context().setOffline(false);
     await page.evaluate(() => dispatchEvent(new Event("online")));
     await answered(page, "word119");

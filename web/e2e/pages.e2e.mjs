@@ -45,8 +45,9 @@ export const tests = {
     console.log(`      opened in ${took} ms`);
     assert.ok((await page.locator(".thread > *").count()) <= 420);
     for (let at = 0; at < 12; at++) {
+      const before = await page.locator(".message").first().textContent();
       await page.$eval(".conversation", (element) => (element.scrollTop = 0));
-      await page.waitForTimeout(120);
+      await page.waitForFunction((was) => document.querySelector(".message")?.textContent !== was, before);
     }
     const oldest = await page.locator(".message").first().textContent();
     assert.ok(Number(/\d+/.exec(oldest)[0]) < 49_600, oldest);

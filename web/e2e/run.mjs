@@ -1,7 +1,7 @@
 // Every flow, in a real browser, against the real server and a scripted model.
 import { launch } from "./world.mjs";
 
-const files = ["conversation", "sessions", "together", "losses", "hostile", "pages", "access", "look"];
+const files = ["conversation", "work", "sessions", "together", "losses", "hostile", "pages", "access", "look"];
 const only = process.argv[2];
 const browser = await launch();
 let failed = 0;

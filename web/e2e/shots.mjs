@@ -1,5 +1,6 @@
 // Pictures of a conversation that shows everything, at four widths and in both themes.
 import { mkdirSync } from "node:fs";
+import { settled } from "./stage.mjs";
 import { launch, World } from "./world.mjs";
 
 const out = new URL("./out/", import.meta.url).pathname;
@@ -55,20 +56,20 @@ try {
     await page.waitForSelector(".permission");
     for (const [width, height] of [[360, 740], [768, 900], [1280, 940], [1920, 1000]]) {
       await page.setViewportSize({ width, height });
-      await page.waitForTimeout(200);
+      await settled(page);
       await page.screenshot({ path: `${out}session-${width}-${theme}.png` });
     }
     for (const path of ["settings", "usage", "welcome", `session/${session}/replay`]) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.goto(`${world.url}${path}`);
-      await page.waitForTimeout(600);
+      await settled(page);
       await page.screenshot({ path: `${out}${path.split("/").at(-1)}-${theme}.png` });
     }
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${world.url}session/${session}`);
     await page.waitForSelector(".permission");
     await page.click("button[aria-label=Sessions]");
-    await page.waitForTimeout(300);
+    await settled(page);
     await page.screenshot({ path: `${out}drawer-${theme}.png` });
     await context.close();
   }

@@ -41,6 +41,16 @@ export async function ask(page, text) {
   await page.press("#composer", "Enter");
 }
 
+/** Waits until nothing is loaded any more and everything that was due is drawn. */
+export async function settled(page) {
+  await page.waitForLoadState("networkidle");
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await Promise.all(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => undefined)));
+    await new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  });
+}
+
 /** Waits until the last answer is there and the turn is over. */
 export async function answered(page, text) {
   await page.waitForFunction((wanted) => [...document.querySelectorAll(".message[data-done=true]")].some((one) => one.textContent.includes(wanted)), text);

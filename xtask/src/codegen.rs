@@ -1,25 +1,33 @@
-//! The TypeScript side of the vocabulary.
+//! The TypeScript side of what is written in Rust.
 
 use crate::run::{self, Failure};
 
-const FILE: &str = "packages/protocol/src/generated/protocol.ts";
+/// Which example of which package prints which file.
+const FILES: [(&str, &str, &str); 2] = [
+    ("protocol", "typescript", "packages/protocol/src/generated/protocol.ts"),
+    ("client", "commands", "packages/protocol/src/generated/commands.ts"),
+];
 
 pub(crate) fn codegen(arguments: &[String]) -> Result<(), Failure> {
-    let fresh =
-        run::output("cargo", &["run", "--quiet", "--package", "protocol", "--example", "typescript"])?;
-    let path = run::root().join(FILE);
+    let only_check = arguments.iter().any(|argument| argument == "--check");
+    FILES.iter().try_for_each(|(package, example, file)| generate(package, example, file, only_check))
+}
+
+fn generate(package: &str, example: &str, file: &str, only_check: bool) -> Result<(), Failure> {
+    let fresh = run::output("cargo", &["run", "--quiet", "--package", package, "--example", example])?;
+    let path = run::root().join(file);
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     if committed == fresh {
-        println!("{FILE} is fresh");
+        println!("{file} is fresh");
         return Ok(());
     }
-    if arguments.iter().any(|argument| argument == "--check") {
-        return Err(Failure::new(format!("{FILE} is stale\nhint: run `cargo xtask codegen` and commit it")));
+    if only_check {
+        return Err(Failure::new(format!("{file} is stale\nhint: run `cargo xtask codegen` and commit it")));
     }
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(&path, fresh)?;
-    println!("wrote {FILE}");
+    println!("wrote {file}");
     Ok(())
 }

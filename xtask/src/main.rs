@@ -6,7 +6,9 @@
 mod bench;
 mod checks;
 mod codegen;
+mod fuzz_api;
 mod graph;
+mod load;
 mod paint;
 mod parts;
 mod real;
@@ -29,6 +31,8 @@ cargo xtask COMMAND
   build            build the binary; --release for one to keep
   real [NAME…]     install the real agents of other makers and play with them; claude, codex, gemini, copilot, sdk
   bench [NAME]     measure the release binary; one JSON line per measure
+  fuzz-api         hold the REST API to its OpenAPI document with a fuzzer
+  load             many sessions and many front ends on one server; see its --help
   codegen          write the TypeScript types; --check only compares
   graph            print which crate uses which; --write records it
   model-server     run the scripted model server; see its --help
@@ -44,6 +48,8 @@ fn main() -> ExitCode {
         "ci" => checks::ci(),
         "build" => build(&rest),
         "bench" => bench::bench(&rest),
+        "fuzz-api" => fuzz_api::fuzz_api(&rest),
+        "load" => load::load(&rest),
         "real" => real::real(&rest),
         "codegen" => codegen::codegen(&rest),
         "graph" => graph::print(&rest),

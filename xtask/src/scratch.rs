@@ -14,6 +14,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::run::Failure;
 
 /// The word that starts this program as a janitor.
@@ -68,6 +70,17 @@ impl Scratch {
         let child = command.process_group(0).spawn()?;
         self.order("group", child.id());
         Ok(child)
+    }
+
+    /// Starts one that says in a line of JSON how it is reached.
+    pub(crate) fn start_told(&mut self, command: &mut Command) -> Result<(Child, Value), Failure> {
+        let mut child = self.start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+        let output = child.stdout.take().ok_or_else(|| Failure::new("it has no output"))?;
+        let mut line = String::new();
+        std::io::BufReader::new(output).read_line(&mut line)?;
+        let told =
+            serde_json::from_str(&line).map_err(|_| Failure::new(format!("it said `{}`", line.trim())))?;
+        Ok((child, told))
     }
 
     /// Starts a process that hears Ctrl-C itself and ends in good order; the janitor only helps if it does not.

@@ -115,6 +115,14 @@ commands! {
     Help Bug "bug" or "feedback"; busy => "what to tell us when something is wrong",
 }
 
+/// What the agent is asked by `/init`.
+pub const INIT: &str = "\
+Look at this project and write AGENTS.md in its root, for coding agents that will work here. If there is one already, \
+improve it and keep what is right. Say, in at most 60 short lines: what the project is; how to build, run, test and \
+lint it, with the exact commands, also for a single test; where things are; the conventions that the code follows and \
+a newcomer would break; what to be careful with. Check each command and path against the files before you write it \
+down. Leave out what every programmer knows.";
+
 /// The command that `name` names, without its slash.
 pub fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name || command.aliases.contains(&name))
@@ -182,6 +190,33 @@ pub fn suggest(typed: &str, added: &[CommandSummary]) -> Vec<Suggestion> {
     found.into_iter().map(|(_, suggestion)| suggestion).collect()
 }
 
+/// The table for the browser, written by `cargo xtask codegen`.
+pub fn typescript() -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let mut module = String::from(
+        "// Generated from crates/client by `cargo xtask codegen`. Do not edit.\n\n\
+         /** The slash commands that every front end has. */\nexport const COMMANDS = [\n",
+    );
+    for command in COMMANDS {
+        let aliases: Vec<String> = command.aliases.iter().map(|alias| text(alias)).collect();
+        let hint = command.hint.map(|hint| format!(", hint: {}", text(hint))).unwrap_or_default();
+        module.push_str(&format!(
+            "  {{ name: {}, aliases: [{}], section: {}, help: {}{hint}, whileBusy: {} }},\n",
+            text(command.name),
+            aliases.join(", "),
+            text(command.section.title()),
+            text(command.help),
+            command.while_busy
+        ));
+    }
+    module.push_str("] as const;\n\nexport type CommandName = (typeof COMMANDS)[number][\"name\"];\n");
+    module.push_str(&format!(
+        "\n/** What the agent is asked by `/init`. */\nexport const INIT =\n  {};\n",
+        text(INIT)
+    ));
+    module
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +233,14 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(COMMANDS.is_sorted_by_key(|command| command.section));
+    }
+
+    #[test]
+    fn the_table_for_the_browser_is_fresh() {
+        let path = "packages/protocol/src/generated/commands.ts";
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let committed = std::fs::read_to_string(root.join(path)).unwrap_or_default();
+        assert!(committed == typescript(), "{path} is stale; run `cargo xtask codegen`");
     }
 
     #[test]

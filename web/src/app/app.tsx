@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Suspense, lazy } from "preact/compat";
-import { connection, drawer, link, page, palette, sessions, toast, view } from "./model";
+import { connection, drawer, go, link, page, palette, sessions, sheet, toast, view } from "./model";
 import { SignedOut } from "./sign_in";
 import { useStore } from "./store";
 import { Sidebar } from "../sessions/sidebar";
@@ -12,11 +12,13 @@ const Usage = lazy(() => import("../usage/usage"));
 const Replay = lazy(() => import("../replay/replay"));
 const Welcome = lazy(() => import("../welcome/welcome"));
 const Palette = lazy(() => import("../palette/palette"));
+const Sheets = lazy(() => import("../session/sheet"));
 
 export function App() {
   const state = useStore(link, (now) => now.state);
   const open = useStore(drawer);
   const choosing = useStore(palette);
+  const looking = useStore(sheet, (now) => now !== undefined);
   useKeys();
   useSwipe();
   useTitle();
@@ -30,6 +32,7 @@ export function App() {
       <Connection />
       <Toaster />
       {choosing && <Suspense fallback={null}><Palette /></Suspense>}
+      {looking && <Suspense fallback={null}><Sheets /></Suspense>}
     </div>
   );
 }
@@ -89,11 +92,23 @@ function useKeys() {
       if ((event.ctrlKey || event.metaKey) && event.key === "k") {
         event.preventDefault();
         palette.update((open) => !open);
+      } else if ((event.ctrlKey || event.metaKey) && (event.key === "[" || event.key === "]")) {
+        event.preventDefault();
+        neighbour(event.key === "]" ? 1 : -1);
       } else if (event.key === "Escape" && drawer.get()) drawer.set(false);
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, []);
+}
+
+/** The session after or before this one, the newest first. */
+function neighbour(by: number) {
+  const now = page.get();
+  const open = "session" in now ? now.session : undefined;
+  const listed = Object.values(sessions.get() ?? {}).filter((one) => !one.marks?.archived).sort((a, b) => b.updated.localeCompare(a.updated));
+  const next = listed[listed.findIndex((one) => one.session === open) + by];
+  if (next !== undefined) go({ page: "session", session: next.session });
 }
 
 /** On a phone the list of sessions comes from the left edge. */

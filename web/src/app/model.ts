@@ -1,15 +1,21 @@
 /** What the page knows and can do: one connection, the list of sessions, the session that is open. */
 import {
   Connection, RpcFailure, foldAll,
-  type CommandSummary, type Content, type Decision, type Event, type Item, type Link, type Mode, type Op, type Pending,
+  type CommandSummary, type Content, type Decision, type Event, type FileChange, type Item, type Link, type Mode, type Op, type Pending,
   type Receipt, type SessionId, type SessionSummary, type SessionView,
 } from "@covey/protocol";
 import { remembered, Store } from "./store";
 import { setting } from "./settings";
 
-export type Page = { page: "session"; session?: SessionId } | { page: "replay"; session: SessionId } | { page: "settings" } | { page: "usage" } | { page: "welcome" };
+export type Page = { page: "session"; session?: SessionId } | { page: "replay"; session: SessionId } | { page: "settings"; part?: string } | { page: "usage" } | { page: "welcome" };
 export type Toast = { text: string; hint?: string; kind: "info" | "error"; undo?: () => void };
 export type Sessions = Record<SessionId, SessionSummary>;
+
+/** What is looked at before going on. */
+export type Sheet =
+  | { sheet: "help" }
+  | { sheet: "keys" }
+  | { sheet: "changes"; session: SessionId; kind: "undo" | "redo" | "diff"; files: FileChange[]; what?: string };
 
 /** A prompt that waits for the turn before it. */
 export type Queued = { key: string; content: Content[] };
@@ -25,6 +31,7 @@ export const older = new Store<{ items: Item[]; events: Event[]; loading: boolea
 export const toast = new Store<Toast | undefined>(undefined);
 export const drawer = new Store(false);
 export const palette = new Store(false);
+export const sheet = new Store<Sheet | undefined>(undefined);
 export const hello = new Store<{ cwd: string; covey: string } | undefined>(undefined);
 /** What was typed and not sent, by session. */
 export const drafts = remembered<Record<string, string>>("covey.drafts", {});
@@ -60,7 +67,8 @@ function readPage(): Page {
   if (first === "session" && second !== undefined && second !== "") {
     return third === "replay" ? { page: "replay", session: second } : { page: "session", session: second };
   }
-  if (first === "settings" || first === "usage" || first === "welcome") return { page: first };
+  if (first === "settings") return { page: first, ...(location.hash === "" ? {} : { part: location.hash.slice(1) }) };
+  if (first === "usage" || first === "welcome") return { page: first };
   return { page: "session" };
 }
 

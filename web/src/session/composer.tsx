@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Content, Mode } from "@covey/protocol";
-import { agentCommands, connection, drafts, exportAs, fork, go, newSession, prompt, rename, setAgent, setMode, setModel, stop, submit, toast, view } from "../app/model";
+import { COMMANDS, type Content } from "@covey/protocol";
+import { agentCommands, connection, drafts, prompt, stop, toast, view } from "../app/model";
 import { remembered, useStore } from "../app/store";
-import { fuzzy, MODES } from "../app/words";
+import { fuzzy } from "../app/words";
+import { HERE, runCommand } from "./commands";
 
 const history = remembered<string[]>("covey.history", []);
 const MAX_IMAGE = 8 << 20;
@@ -10,24 +11,8 @@ const MAX_IMAGE = 8 << 20;
 type Choice = { name: string; note: string; insert: string };
 type Image = Content & { type: "image" };
 
-/** What the page itself does; everything else with a slash is the agent's. */
-const COMMANDS: { name: string; note: string; run(session: string, words: string): unknown }[] = [
-  { name: "new", note: "start a new session here", run: () => newSession() },
-  { name: "rename", note: "name this session", run: (session, title) => title !== "" && rename(session, title) },
-  { name: "fork", note: "go on in a copy and leave this one as it is", run: (session) => fork(session) },
-  { name: "mode", note: "how much happens without asking", run: (session, mode) => (mode in MODES ? setMode(session, mode as Mode) : say(`Modes: ${Object.keys(MODES).join(", ")}`)) },
-  { name: "model", note: "which model answers", run: (session, model) => model !== "" && setModel(session, model) },
-  { name: "agent", note: "who answers", run: (session, agent) => agent !== "" && setAgent(session, agent) },
-  { name: "undo", note: "take back what was done to files", run: (session, what) => submit({ type: "undo", session, force: false, ...(what === "" ? {} : { what }) }) },
-  { name: "redo", note: "do again what was taken back", run: (session) => submit({ type: "redo", session, force: false }) },
-  { name: "uncompact", note: "have the whole conversation in the window again", run: (session) => submit({ type: "uncompact", session }) },
-  { name: "pin", note: "keep something in the window", run: (session, item) => item !== "" && submit({ type: "pin", session, item }) },
-  { name: "unpin", note: "let it go", run: (session, item) => item !== "" && submit({ type: "unpin", session, item }) },
-  { name: "export", note: "save the conversation as one HTML file", run: (session) => exportAs(session, "html") },
-  { name: "replay", note: "play this session again", run: (session) => go({ page: "replay", session }) },
-  { name: "cost", note: "what was spent", run: () => go({ page: "usage" }) },
-  { name: "settings", note: "models, tools, how this looks", run: () => go({ page: "settings" }) },
-];
+/** Whose command it is. */
+const ORIGINS = { covey: "built in", person: "yours", project: "this project's", skill: "skill", agent: "the agent's", server: "MCP" };
 
 const say = (text: string) => toast.set({ text, kind: "info" });
 
@@ -60,11 +45,9 @@ export function Composer({ session }: { session: string }) {
   const send = () => {
     const words = text.trim();
     if (words === "" && images.length === 0) return;
-    const [, name, rest] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(words) ?? [];
-    const command = COMMANDS.find((one) => one.name === name);
     set("");
     setRecalled(-1);
-    if (command !== undefined) return void command.run(session, rest?.trim() ?? "");
+    if (images.length === 0 && runCommand(session, words)) return;
     history.update((all) => [words, ...all.filter((one) => one !== words)].slice(0, 100));
     void prompt(session, [...(words === "" ? [] : [{ type: "text" as const, text: words }]), ...images]);
     setImages([]);
@@ -178,8 +161,8 @@ function useChoices(session: string, text: string, caret: number): Choice[] {
     if (!slash) return;
     let current = true;
     void agentCommands(session).then((all) => {
-      const known = new Set(COMMANDS.map((one) => one.name));
-      if (current) setCommands(all.filter((one) => !known.has(one.name)).map((one) => ({ name: `/${one.name}`, note: one.description, insert: `/${one.name} ` })));
+      const known = new Set<string>(COMMANDS.flatMap((one) => [one.name, ...one.aliases]));
+      if (current) setCommands(all.filter((one) => !known.has(one.name)).map((one) => ({ name: `/${one.name}`, note: `${one.description} · ${ORIGINS[one.origin]}`, insert: `/${one.name} ` })));
     });
     return () => void (current = false);
   }, [slash, session]);
@@ -201,11 +184,12 @@ function useChoices(session: string, text: string, caret: number): Choice[] {
     };
   }, [at, word, session]);
   if (slash) {
-    const own = COMMANDS.map((one) => ({ name: `/${one.name}`, note: one.note, insert: `/${one.name} ` }));
-    return [...own, ...commands]
+    const own = HERE.map((one) => ({ name: `/${one.name}`, note: one.help, insert: `/${one.name} `, aliases: one.aliases as readonly string[] }));
+    return [...own, ...commands.map((choice) => ({ ...choice, aliases: [] as readonly string[] }))]
       .flatMap((choice) => {
-        const score = fuzzy(word.slice(1), choice.name.slice(1));
-        return score === undefined ? [] : [{ choice, score }];
+        const scores = [choice.name.slice(1), ...choice.aliases].map((name) => fuzzy(word.slice(1), name) ?? -Infinity);
+        const score = Math.max(...scores);
+        return score === -Infinity ? [] : [{ choice, score }];
       })
       .sort((a, b) => b.score - a.score)
       .map(({ choice }) => choice)

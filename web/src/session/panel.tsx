@@ -25,6 +25,9 @@ export function Panel() {
     return [...changed];
   }, [items]);
   if (now === undefined) return null;
+  const parts = new Map<string, number>();
+  // What is of one kind is one part, however it came into the window.
+  for (const part of now.context?.parts ?? []) if (part.tokens > 0) parts.set(part.name, (parts.get(part.name) ?? 0) + part.tokens);
   const used = now.context?.parts.reduce((sum, part) => sum + part.tokens, 0) ?? 0;
   return (
     <aside class="panel" aria-label="About this session">
@@ -50,10 +53,10 @@ export function Panel() {
         <section>
           <h2>Context</h2>
           <div class="stack" role="img" aria-label={`${count(used)} tokens in the window`}>
-            {now.context.parts.filter((part) => part.tokens > 0).map((part, at) => <Bar key={at} at={at} share={part.tokens / Math.max(used, now.context!.window ?? used)} title={`${part.name} · ${count(part.tokens)}`} />)}
+            {[...parts].map(([name, tokens], at) => <Bar key={name} at={at} share={tokens / Math.max(used, now.context!.window ?? used)} title={`${name} · ${count(tokens)}`} />)}
           </div>
           <ul class="ledger">
-            {now.context.parts.filter((part) => part.tokens > 0).slice(0, 8).map((part, at) => <li key={at}><span class="swatch" data-colour={at % 6} />{part.name}<span class="faint">{count(part.tokens)}</span></li>)}
+            {[...parts].slice(0, 8).map(([name, tokens], at) => <li key={name}><span class="swatch" data-colour={at % 6} />{name}<span class="faint">{count(tokens)}</span></li>)}
           </ul>
         </section>
       )}

@@ -16,6 +16,7 @@ export function Tool({ item, session }: { item: Item & { item: "tool" }; session
   const hasDiff = content.some((part) => part.type === "diff");
   const [open, setOpen] = useState<boolean | undefined>(undefined);
   const shown = open ?? hasDiff;
+  const between = result?.summary === undefined || result.summary === "" ? "" : " · ";
   const running = call.status === "in_progress" || call.status === "pending";
   return (
     <section class="tool" data-status={call.status} data-seq={item.seq} aria-label={`${call.title}, ${STATES[call.status]}`}>
@@ -24,7 +25,7 @@ export function Tool({ item, session }: { item: Item & { item: "tool" }; session
         <span class="tool-title">{call.title}</span>
         <span class="tool-more">
           {result?.summary ?? ""}
-          {result?.duration_ms !== undefined && result.duration_ms >= 100 ? ` · ${duration(result.duration_ms)}` : running ? <Since ts={item.ts} /> : ""}
+          {result?.duration_ms !== undefined && result.duration_ms >= 100 ? `${between}${duration(result.duration_ms)}` : running ? <Since ts={item.ts} between={between} /> : ""}
           <span aria-hidden="true"> {shown ? "▾" : "▸"}</span>
         </span>
       </button>
@@ -40,14 +41,14 @@ export function Tool({ item, session }: { item: Item & { item: "tool" }; session
   );
 }
 
-function Since({ ts }: { ts: string }) {
+function Since({ ts, between }: { ts: string; between: string }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
   const ms = now - Date.parse(ts);
-  return ms < 1000 ? null : <> · {duration(ms)}</>;
+  return ms < 1000 ? null : <>{between}{duration(ms)}</>;
 }
 
 function Input({ input, name }: { input: unknown; name: string }) {

@@ -13,12 +13,14 @@ const COLOURS = 6;
 export default function Usage() {
   const online = useStore(link, (now) => now.state === "online");
   const [days, setDays] = useState(14);
-  const [unit, setUnit] = useState<Unit>("cost");
+  const [chosen, setUnit] = useState<Unit>();
   const [by, setBy] = useState<"model" | "agent">("model");
   const [rows, setRows] = useState<UsageRow[]>();
   useEffect(() => {
     if (online) connection.read({ type: "usage", days }, "usage").then(setRows, () => undefined);
   }, [online, days]);
+  // Models on this machine cost nothing; what they did is counted in tokens.
+  const unit = chosen ?? ((rows ?? []).some((row) => (row.usage.cost_usd ?? 0) > 0) || (rows ?? []).length === 0 ? "cost" : "tokens");
   const value = (row: UsageRow) => (unit === "cost" ? (row.usage.cost_usd ?? 0) : row.usage.input + row.usage.output);
   const name = (row: UsageRow) => (by === "agent" ? row.agent : (row.model ?? "unknown"));
   const names = useMemo(() => [...new Set((rows ?? []).map(name))].sort(), [rows, by]);

@@ -24,7 +24,7 @@ export default function Welcome() {
         {usable.length + ready.length > 0 ? (
           <section>
             <h2>Ready</h2>
-            <p>{usable.length > 0 && <>{usable.length} models can be used, such as <code>{usable[0]!.model}</code>. </>}{ready.length > 0 && <>Installed agents: {ready.map((one) => one.agent).join(", ")}.</>}</p>
+            <p>{usable.length > 0 && <>{usable.length === 1 ? "One model" : `${usable.length} models`} can be used, such as <code>{usable[0]!.model}</code>. </>}{ready.length > 0 && <>Installed agents: {ready.map((one) => one.agent).join(", ")}.</>}</p>
             <button class="primary" type="button" onClick={() => void newSession()}>New session</button>
           </section>
         ) : (

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use client::commands::CommandId;
+use client::commands::{CommandId, INIT};
 use protocol::{AgentId, Content, ExportFormat, FileChange, FileEffect, Mode, ModelRef, Op, Request};
 
 use super::{App, Effect, Ticket};
@@ -11,14 +11,6 @@ use crate::dialog::{command_list, context_sheet, cost_sheet, key_list, table_she
 use crate::outside::Report;
 use crate::text::{Ink, Line, Span, plain_line};
 use crate::theme::Theme;
-
-/// What the agent is asked by `/init`.
-const INIT: &str = "\
-Look at this project and write AGENTS.md in its root, for coding agents that will work here. If there is one already, \
-improve it and keep what is right. Say, in at most 60 short lines: what the project is; how to build, run, test and \
-lint it, with the exact commands, also for a single test; where things are; the conventions that the code follows and \
-a newcomer would break; what to be careful with. Check each command and path against the files before you write it \
-down. Leave out what every programmer knows.";
 
 impl App {
     pub(super) fn command(&mut self, id: CommandId, rest: &str, effects: &mut Vec<Effect>) {
