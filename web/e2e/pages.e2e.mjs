@@ -94,6 +94,14 @@ export const tests = {
     await page.waitForSelector("text=covey auth login");
   }),
 
+  "without anybody who could answer the page says how to get somebody": story("", async ({ open }) => {
+    const page = await open();
+    await page.click(".sidebar .new");
+    await page.waitForSelector("h1:has-text('Connect a model or an agent')");
+    await page.waitForSelector("text=Nothing is connected yet");
+    assert.ok((await page.locator(".toast .faint").textContent()).length > 10);
+  }, { bare: true }),
+
   "a session is shared as one file": story("model: Hello.", async ({ open }) => {
     const page = await open();
     await newSession(page);

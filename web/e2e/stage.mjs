@@ -7,6 +7,7 @@ export { assert };
 /** Runs a story in a world of its own. Whatever the page reports as an error fails it. */
 export const story = (script, tell, options = {}) => async (browser) => {
   const world = await World.make(script);
+  if (options.bare) world.configure("");
   const errors = [];
   const contexts = [];
   try {

@@ -73,6 +73,10 @@ export class World {
     return text === "" ? undefined : JSON.parse(text);
   }
 
+  configure(text) {
+    writeFileSync(join(this.home, "config.toml"), text);
+  }
+
   write(path, text) {
     writeFileSync(join(this.project, path), text);
   }

@@ -16,8 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use project::{
-    ByteRange, Expect, FileRead, Finding, Grants, Host, HostError, Listing, Roots, Running, Stamp,
-    Stat, Task,
+    ByteRange, Expect, FileRead, Finding, Grants, Host, HostError, Listing, Roots, Running, Stamp, Stat, Task,
 };
 use protocol::{HostAnswer, HostCall};
 
@@ -40,11 +39,7 @@ pub(crate) struct SessionHost {
 impl SessionHost {
     pub(crate) fn new(local: Arc<dyn Host>, confined: bool) -> Self {
         let roots = local.roots().iter().map(|root| root.to_string_lossy().into_owned()).collect();
-        Self {
-            local,
-            line: Arc::new(Line::new(roots, confined, BACK_WITHIN)),
-            grants: Grants::default(),
-        }
+        Self { local, line: Arc::new(Line::new(roots, confined, BACK_WITHIN)), grants: Grants::default() }
     }
 
     pub(crate) fn line(&self) -> Arc<Line> {

@@ -163,9 +163,16 @@ export async function submit(op: Op, key?: string): Promise<Receipt | undefined>
 }
 
 export async function newSession(cwd?: string) {
-  const receipt = await submit({ type: "create_session", cwd: cwd ?? view.get()?.cwd ?? hello.get()?.cwd ?? ".", ephemeral: false });
-  if (receipt !== undefined) go({ page: "session", session: receipt.session });
-  return receipt?.session;
+  try {
+    const { session } = await connection.submit({ type: "create_session", cwd: cwd ?? view.get()?.cwd ?? hello.get()?.cwd ?? ".", ephemeral: false });
+    go({ page: "session", session });
+    return session;
+  } catch (error) {
+    // Without anybody who could answer, the page that helps to get somebody says more than an error.
+    if (error instanceof RpcFailure && error.kind === "no_model") go({ page: "welcome" });
+    tell(error);
+    return undefined;
+  }
 }
 
 /** Sends a prompt, or keeps it until the turn that runs is over. */
