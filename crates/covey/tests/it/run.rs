@@ -199,7 +199,8 @@ async fn a_search_goes_to_the_service_that_the_person_set() {
     world.covey(&["config", "set", "web.url", &address]).await;
     let (done, _) = world.result(&["what do owls do?", "--mode", "full"]).await;
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(asked.await.unwrap().starts_with("GET /search?q=owls"));
+    let asked = tokio::time::timeout(std::time::Duration::from_secs(20), asked).await.expect("nobody asked");
+    assert!(asked.unwrap().starts_with("GET /search?q=owls"));
     assert!(world.server.request(1).await.text().contains("https://example.org/owls"));
 }
 
