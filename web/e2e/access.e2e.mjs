@@ -29,7 +29,7 @@ export const tests = {
       await scan(page, `session ${colorScheme}`);
       for (const path of ["settings", "usage", "welcome"]) {
         await page.goto(`${world.url}${path}`);
-        await page.waitForSelector(".page-body h2, .page-body table");
+        await page.waitForSelector({ settings: ".provider", usage: ".page-body table", welcome: ".page-body .primary" }[path]);
         await settled(page);
         await scan(page, `${path} ${colorScheme}`);
       }

@@ -3,7 +3,7 @@ import { answered, ask, assert, newSession, settled, story } from "./stage.mjs";
 
 const kept = new URL("./snapshots/", import.meta.url).pathname;
 /** How much of a picture may differ: fonts are drawn a little differently everywhere. */
-const TOLERANCE = 0.06;
+const TOLERANCE = 0.02;
 
 /** Compares with the kept picture, in the browser, which can read pictures. Without one it is kept. */
 async function compare(page, name) {
@@ -34,6 +34,7 @@ async function compare(page, name) {
     }
     return count / (a.width * a.height);
   }, pictures);
+  console.log(`      ${name} differs in ${(differs * 100).toFixed(2)} %`);
   const out = new URL("./out/", import.meta.url).pathname;
   if (differs > TOLERANCE) {
     mkdirSync(out, { recursive: true });

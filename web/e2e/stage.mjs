@@ -42,13 +42,14 @@ export async function ask(page, text) {
   await page.press("#composer", "Enter");
 }
 
-/** Waits until nothing is loaded any more and everything that was due is drawn. */
+/** Waits until everything that was due is drawn, and the page has nothing to do. */
 export async function settled(page) {
-  await page.waitForLoadState("networkidle");
   await page.evaluate(async () => {
     await document.fonts.ready;
-    await Promise.all(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => undefined)));
-    await new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1000 }));
+    await frame();
+    await frame();
   });
 }
 

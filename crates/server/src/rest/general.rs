@@ -119,6 +119,9 @@ pub(super) async fn change_settings(
     State(app): State<App>,
     Body(change): Body<PreferenceChange>,
 ) -> Answered<Preferred> {
+    if change.rule.as_ref().is_some_and(|rule| !(1..=1000).contains(&rule.rule.chars().count())) {
+        return Err(ApiError::invalid("a rule has 1 to 1000 characters"));
+    }
     Ok(Json(preferences(&app)?.change(change).await?))
 }
 
