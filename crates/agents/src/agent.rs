@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use protocol::{AgentId, Content, Limits, Mode, SessionId, TurnId, Update};
+use protocol::{AgentId, Content, Effort, Limits, Mode, SessionId, TurnId, Update};
 use tokio_util::sync::CancellationToken;
 
 use crate::Services;
@@ -33,6 +33,8 @@ pub struct Turn {
     pub id: TurnId,
     pub prompt: Vec<Content>,
     pub mode: Mode,
+    /// How much the person wants it to think; as it likes without.
+    pub effort: Option<Effort>,
     /// Whether a person is there to be asked.
     pub attended: bool,
     pub limits: Limits,

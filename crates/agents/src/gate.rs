@@ -14,6 +14,7 @@ use crate::{Answer, Heard, HookCall, Question, Refused, Reporter, Services, Turn
 const ONCE: &str = "allow";
 const SESSION: &str = "allow_session";
 const ALWAYS: &str = "allow_always";
+const EDIT: &str = "edit";
 const DENY: &str = "deny";
 
 /// Where calls of one turn are let through, or not.
@@ -35,6 +36,25 @@ pub struct Wish<'a> {
     /// The exact action, for a person.
     pub title: &'a str,
     pub actions: &'a [Action],
+}
+
+/// Whether the person can have something else run than what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Never,
+    /// They are offered to.
+    Offered,
+    /// They did: what is asked for is what they wrote, and so allowed.
+    Made,
+}
+
+/// What came of asking.
+#[derive(Debug)]
+pub enum Passed {
+    /// The call may run.
+    As(Box<Verdict>),
+    /// The person wants this text to run instead. It has to pass, too.
+    Instead(String),
 }
 
 /// Not let through.
@@ -74,17 +94,38 @@ impl Gate {
 
     /// Asks whether a tool may do these things, after a hook said its word. Waits for the person if it must.
     pub async fn pass(&self, wish: Wish<'_>, hook: Option<&HookSays>) -> Result<Verdict, Refusal> {
+        match self.pass_changed(wish, hook, Change::Never).await? {
+            Passed::As(verdict) => Ok(*verdict),
+            // It was not offered, so nobody chose it.
+            Passed::Instead(_) => Err(Refusal::Denied("it can not be changed".to_owned())),
+        }
+    }
+
+    /// The same for a call that the person may change, or has changed.
+    pub async fn pass_changed(
+        &self,
+        wish: Wish<'_>,
+        hook: Option<&HookSays>,
+        change: Change,
+    ) -> Result<Passed, Refusal> {
         let Wish { tool, actions, .. } = wish;
         let request = Request { tool, actions, mode: self.mode, attended: self.attended };
         let verdict = self.guard.decide_with(&request, hook);
         match verdict.decision {
-            Ruling::Allow => Ok(verdict),
-            Ruling::Deny => Err(self.refuse(&request, verdict, wish).await),
+            Ruling::Allow => {}
+            Ruling::Deny => return Err(self.refuse(&request, verdict, wish).await),
+            Ruling::Ask if change == Change::Made => {
+                self.confirm(&verdict, wish).await?;
+                self.remember(&request, &verdict, true, Scope::Once).await;
+            }
             Ruling::Ask => {
-                self.put_to_the_person(&request, &verdict, wish).await?;
-                Ok(verdict)
+                let offered = change == Change::Offered;
+                if let Some(text) = self.put_to_the_person(&request, &verdict, wish, offered).await? {
+                    return Ok(Passed::Instead(text));
+                }
             }
         }
+        Ok(Passed::As(Box::new(verdict)))
     }
 
     /// Puts something that the agent wants to know to the person; none when nobody answers.
@@ -126,24 +167,32 @@ impl Gate {
         }
     }
 
+    /// Answers with what the person wants to run instead, if anything.
     async fn put_to_the_person(
         &self,
         request: &Request<'_>,
         verdict: &Verdict,
         wish: Wish<'_>,
-    ) -> Result<(), Refusal> {
+        editable: bool,
+    ) -> Result<Option<String>, Refusal> {
         match self.hooks_word(request, verdict, wish.title).await {
             Some(HookSays::Deny { because }) => {
                 return Err(Refusal::Denied(format!("a hook says: {because}")));
             }
             // What is blocked takes a person's word, twice.
-            Some(HookSays::Allow) if !verdict.confirm_twice => return Ok(()),
+            Some(HookSays::Allow) if !verdict.confirm_twice => return Ok(None),
             _ => {}
         }
-        let scope = match self.ask(verdict, wish.call, wish.title.to_owned(), options(verdict)).await {
-            Ok(option) => match option.as_str() {
+        let choices = options(verdict, editable);
+        let scope = match self.ask(verdict, wish.call, wish.title.to_owned(), choices).await {
+            Ok((option, said)) => match option.as_str() {
                 SESSION => Scope::Session,
                 ALWAYS => Scope::Project,
+                EDIT => match said.filter(|text| !text.trim().is_empty()) {
+                    Some(text) => return Ok(Some(text)),
+                    // Nothing was changed, so it is as good as allowed.
+                    None => Scope::Once,
+                },
                 _ => Scope::Once,
             },
             Err(refusal) => {
@@ -151,12 +200,18 @@ impl Gate {
                 return Err(refusal);
             }
         };
+        self.confirm(verdict, wish).await?;
+        self.remember(request, verdict, true, scope).await;
+        Ok(None)
+    }
+
+    /// What can do harm takes a second yes.
+    async fn confirm(&self, verdict: &Verdict, wish: Wish<'_>) -> Result<(), Refusal> {
         if verdict.confirm_twice {
             let again = vec![option(DENY, "No", OptionKind::RejectOnce), once("Yes, really")];
             let title = format!("this is blocked because it can do harm; really? {}", wish.title);
             self.ask(verdict, wish.call, title, again).await?;
         }
-        self.remember(request, verdict, true, scope).await;
         Ok(())
     }
 
@@ -196,7 +251,7 @@ impl Gate {
         call: Option<&CallId>,
         title: String,
         options: Vec<PermissionOption>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<(String, Option<String>), Refusal> {
         let notification = HookCall::new(HookEvent::Notification).with("text", title.as_str());
         let question = Question {
             call: call.cloned(),
@@ -218,15 +273,15 @@ impl Gate {
             }
         };
         match answer {
-            Answer::Allowed { option, .. } => Ok(option),
+            Answer::Allowed { option, said } => Ok((option, said)),
             Answer::Denied { reason } => Err(Refusal::Denied(reason)),
             Answer::Cancelled => Err(Refusal::Cancelled),
         }
     }
 }
 
-/// Once, for the session, always with the rule that it makes, no.
-fn options(verdict: &Verdict) -> Vec<PermissionOption> {
+/// Once, for the session, always with the rule that it makes, with a change, no.
+fn options(verdict: &Verdict, editable: bool) -> Vec<PermissionOption> {
     let mut options = vec![once("Allow once")];
     if verdict.may_remember && !verdict.rules.is_empty() {
         let rules = verdict.rules.join(", ");
@@ -234,6 +289,9 @@ fn options(verdict: &Verdict) -> Vec<PermissionOption> {
             (format!("Allow {rules} in this session"), format!("Always allow {rules} in this project"));
         options.push(option(SESSION, &session, OptionKind::AllowAlways));
         options.push(option(ALWAYS, &always, OptionKind::AllowAlways));
+    }
+    if editable {
+        options.push(option(EDIT, "Change it first", OptionKind::AllowEdited));
     }
     options.push(option(DENY, "No", OptionKind::RejectOnce));
     options

@@ -39,7 +39,7 @@ pub use agent::{Agent, Turn};
 pub use catalogue::{AgentConfig, Catalogue, CatalogueError, Entry, Interface, Kind, Known, Models, Probe};
 pub use child::{Child, ChildEnd};
 pub use fleet::{Fleet, FleetOptions, NotThere};
-pub use gate::{Gate, Refusal, Wish};
+pub use gate::{Change, Gate, Passed, Refusal, Wish};
 pub use heard::Heard;
 pub use hooks::{HookAnswer, HookCall};
 pub use probe::{Found, Login, survey};

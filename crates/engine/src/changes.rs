@@ -145,6 +145,7 @@ impl Engine {
             servers: self.known_servers(&root),
             cwd: handle.cwd.clone(),
             host: handle.host.clone(),
+            roles: self.roles(&root, &handle.cwd),
             root,
         }
     }

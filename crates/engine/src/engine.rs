@@ -19,7 +19,7 @@ use tools::Toolbox;
 
 use crate::checkpoint::{Checkpoints, Target as UndoTarget};
 use crate::editor::SessionHost;
-use crate::native::{FindModel, Shared, with_shelf};
+use crate::native::{FindModel, Shared, role_names, with_shelf};
 use crate::prompt::{self, Commands};
 use crate::servers::{ServerSet, Servers, ServersOf};
 use crate::session::{Handle, News, OpFailure, SessionOp, Setup, events, open};
@@ -193,6 +193,12 @@ impl Engine {
                 self.config_changed(&receipt.session, "model", model.as_str()).await;
                 Ok(receipt)
             }
+            Op::SetEffort { session, effort } => {
+                let receipt = self.ask(session, SessionOp::SetEffort { effort }).await?;
+                let name = effort.map_or("default", Effort::as_str);
+                self.config_changed(&receipt.session, "effort", name).await;
+                Ok(receipt)
+            }
             Op::SetAgent { session, agent, model } => {
                 let receipt = self.set_agent(session, agent.clone(), model).await?;
                 self.config_changed(&receipt.session, "agent", agent.as_str()).await;
@@ -294,6 +300,10 @@ impl Engine {
                     Ok(project::complete_paths(Path::new(&view.cwd), &fragment, limit as usize))
                 });
                 Ok(Reply::Paths(paths.await?))
+            }
+            Request::Mentions { session, fragment, limit } => {
+                let place = self.place(&*self.handle(&session).await?);
+                Ok(Reply::Mentions(prompt::offer(&fragment, limit as usize, &place).await))
             }
         }
     }
@@ -424,6 +434,15 @@ impl Engine {
             skills: shelf.skills().items,
             person: shelf.person.clone(),
         })
+    }
+
+    pub(crate) fn roles(
+        &self,
+        root: &Path,
+        cwd: &Path,
+    ) -> Box<dyn Fn() -> Vec<prompt::RoleName> + Send + Sync> {
+        let (home, root, cwd) = (self.inner.options.home.clone(), root.to_owned(), cwd.to_owned());
+        Box::new(move || role_names(home.as_ref(), &root, &cwd))
     }
 
     pub(crate) fn index(&self, root: &Path) -> Option<index::Index> {

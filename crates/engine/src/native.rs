@@ -29,7 +29,7 @@ mod verbatim;
 pub(crate) use agent::FindModel;
 pub use agent::NativeAgent;
 pub use extras::Extras;
-pub(crate) use extras::with_shelf;
+pub(crate) use extras::{role_names, with_shelf};
 pub use limits::{ContextLimits, NotAShare, Share};
 pub(crate) use own_command::typed as typed_command;
 pub use roles::{Role, built_in as built_in_roles};

@@ -5,6 +5,7 @@
 
 mod commands;
 mod mentions;
+mod offer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use protocol::{Content, ItemBody, Resource, SessionView};
 use crate::servers::ServerSet;
 pub(crate) use commands::{Commands, named};
 pub(crate) use mentions::{Spec, fetch};
+pub(crate) use offer::{RoleName, offer};
 
 /// Prompts with fewer words than this have nothing to look up.
 const WORTH_LOOKING_UP: usize = 3;
@@ -31,6 +33,8 @@ pub(crate) struct Place {
     pub(crate) index: Option<Index>,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) servers: Arc<ServerSet>,
+    /// The roles that sub-agents can have; read when somebody mentions one.
+    pub(crate) roles: Box<dyn Fn() -> Vec<RoleName> + Send + Sync>,
 }
 
 /// Spells a prompt out. `commands` is asked only for one that begins like a command, `view` only when something could be

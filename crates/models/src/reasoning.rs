@@ -1,19 +1,7 @@
 //! How much a model thinks: one setting, and each vendor's own words for it.
 
+pub use protocol::Effort;
 use serde::Deserialize;
-
-/// How much to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effort {
-    /// Not at all, or as little as the model can.
-    None,
-    Low,
-    Medium,
-    High,
-    /// As much as the model can.
-    Max,
-}
 
 /// What a model's vendor calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::{
-    AgentCommands, AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, HookRan,
+    AgentCommands, AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, Effort, HookRan,
     MessageId, Mode, ModelRef, PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop, StopCause,
     SuggestedActions, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
 };
@@ -100,6 +100,7 @@ events! {
     Route(Route) = "route",
     Mode(ModeChanged) = "mode",
     Model(ModelChanged) = "model",
+    Effort(EffortChanged) = "effort",
     Agent(AgentChanged) = "agent",
     Title(TitleChanged) = "title",
     Marks(Marks) = "marks",
@@ -268,6 +269,15 @@ pub struct ModeChanged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct ModelChanged {
     pub model: ModelRef,
+}
+
+/// From the next prompt on, the model thinks this much.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct EffortChanged {
+    /// As the settings say, or as the model likes, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effort: Option<Effort>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]

@@ -11,6 +11,7 @@ mod checkpoint;
 mod command;
 mod content;
 mod context;
+mod effort;
 mod event;
 mod event_codec;
 mod hook;
@@ -35,10 +36,12 @@ pub use checkpoint::{Checkpoint, CheckpointAction};
 pub use command::{AgentCommand, AgentCommands};
 pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
 pub use context::{Compaction, CompactionStage, ContextLedger, ContextPart, Pin};
+pub use effort::Effort;
 pub use event::{
-    AgentChanged, Chunk, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, Marks, MessageEnd,
-    ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route, SessionEnd,
-    SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem, VerbatimKind,
+    AgentChanged, Chunk, EffortChanged, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, Marks,
+    MessageEnd, ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route,
+    SessionEnd, SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem,
+    VerbatimKind,
 };
 pub use event_codec::{DecodeError, EVENT_VERSION};
 pub use hook::{HookEvent, HookRan, HookWord};
@@ -56,9 +59,9 @@ pub use permission::{
 };
 pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
 pub use read::{
-    AgentSummary, CommandOrigin, CommandSummary, ExportFormat, FileChange, FileEffect, ListChange,
-    ModelSummary, Reply, Request, SearchHit, SearchHitKind, SessionStatus, SessionSummary, ToolSummary,
-    UsageRow,
+    AgentSummary, CommandOrigin, CommandSummary, ExportFormat, FileChange, FileEffect, ListChange, Mention,
+    MentionKind, ModelSummary, Reply, Request, SearchHit, SearchHitKind, SessionStatus, SessionSummary,
+    ToolSummary, UsageRow,
 };
 pub use stop::{Stop, StopCause};
 pub use suggestion::{SuggestedAction, SuggestedActions, SuggestedStep};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{AgentId, Content, Decision, Limits, Mode, ModelRef, RequestId, SessionId, TurnId};
+use crate::{AgentId, Content, Decision, Effort, Limits, Mode, ModelRef, RequestId, SessionId, TurnId};
 
 /// A change that a front end asks for. The answer is a [`Receipt`]; what comes of it arrives as events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
@@ -67,6 +67,13 @@ pub enum Op {
     SetModel {
         session: SessionId,
         model: ModelRef,
+    },
+    /// How much the model thinks, from the next prompt on; as the settings say if absent.
+    SetEffort {
+        session: SessionId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        effort: Option<Effort>,
     },
     /// From the next prompt on, another agent answers. It is told what happened so far.
     SetAgent {

@@ -37,13 +37,15 @@ pub struct PermissionOption {
 pub enum OptionKind {
     AllowOnce,
     AllowAlways,
+    /// Once, and not as it stands: the reason of the answer is what runs instead.
+    AllowEdited,
     RejectOnce,
     RejectAlways,
 }
 
 impl OptionKind {
     pub fn allows(self) -> bool {
-        matches!(self, Self::AllowOnce | Self::AllowAlways)
+        matches!(self, Self::AllowOnce | Self::AllowAlways | Self::AllowEdited)
     }
 }
 
@@ -53,7 +55,7 @@ impl OptionKind {
 pub enum Decision {
     Choose {
         option: String,
-        /// Goes to the model when it is a refusal.
+        /// Goes to the model when it is a refusal; what runs instead when it allows something edited.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         reason: Option<String>,

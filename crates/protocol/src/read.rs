@@ -82,6 +82,12 @@ pub enum Request {
         fragment: String,
         limit: u32,
     },
+    /// What can be mentioned after an `@`: files, names in the code, sub-agents; the best of each kind.
+    Mentions {
+        session: SessionId,
+        fragment: String,
+        limit: u32,
+    },
 }
 
 /// The answer to the [`Request`] of the same name.
@@ -101,6 +107,7 @@ pub enum Reply {
     Changes(Vec<FileChange>),
     Commands(Vec<CommandSummary>),
     Paths(Vec<String>),
+    Mentions(Vec<Mention>),
 }
 
 /// What a document is written as.
@@ -269,6 +276,29 @@ pub struct CommandSummary {
     #[ts(optional)]
     pub hint: Option<String>,
     pub origin: CommandOrigin,
+}
+
+/// Something to mention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Mention {
+    pub kind: MentionKind,
+    /// What is written after the `@`.
+    pub name: String,
+    /// Where it is, or what it is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(optional, as = "Option<String>")]
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum MentionKind {
+    /// A file, or a folder with a slash at its end.
+    Path,
+    /// Something that the code defines.
+    Symbol,
+    /// A role that a sub-agent can have.
+    Agent,
 }
 
 /// Who added it.

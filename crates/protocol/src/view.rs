@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    AgentCommand, AgentId, CallId, Content, ContextLedger, ErrorInfo, Event, EventBody, ForkPoint, Marks,
-    MessageId, Mode, ModelRef, Notice, PermissionRequest, Pin, Plan, Retry, Route, SessionId, SessionStatus,
-    Stop, StopCause, SuggestedAction, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage,
+    AgentCommand, AgentId, CallId, Content, ContextLedger, Effort, ErrorInfo, Event, EventBody, ForkPoint,
+    Marks, MessageId, Mode, ModelRef, Notice, PermissionRequest, Pin, Plan, Retry, Route, SessionId,
+    SessionStatus, Stop, StopCause, SuggestedAction, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage,
 };
 
 mod fold;
@@ -32,6 +32,10 @@ pub struct SessionView {
     #[ts(optional)]
     pub model: Option<ModelRef>,
     pub mode: Mode,
+    /// How much the model thinks, where the person said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effort: Option<Effort>,
     /// Given by the person, or the first line of the first prompt.
     pub title: String,
     #[serde(default, skip_serializing_if = "Marks::is_empty")]
@@ -160,6 +164,7 @@ impl SessionView {
             agent: start.agent.clone(),
             model: start.model.clone(),
             mode: start.mode,
+            effort: None,
             title: start.title.clone().unwrap_or_default(),
             marks: Marks::default(),
             forked_from: start.forked_from.clone(),

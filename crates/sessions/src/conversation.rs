@@ -137,6 +137,10 @@ impl Conversation {
             EventBody::Notice(notice) => Body::Notice(notice),
             EventBody::Error(error) => Body::Error(error),
             EventBody::Mode(changed) => Body::Changed(format!("mode: {}", changed.mode.as_str())),
+            EventBody::Effort(changed) => {
+                let effort = changed.effort.map_or("as the model likes", protocol::Effort::as_str);
+                Body::Changed(format!("thinking: {effort}"))
+            }
             EventBody::Model(changed) => Body::Changed(format!("model: {}", changed.model)),
             EventBody::Agent(changed) => Body::Changed(format!("agent: {}", changed.agent)),
             EventBody::Route(route) => {

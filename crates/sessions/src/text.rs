@@ -51,6 +51,7 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         | EventBody::Marks(_)
         | EventBody::Mode(_)
         | EventBody::Model(_)
+        | EventBody::Effort(_)
         | EventBody::Agent(_)
         | EventBody::Repair(_) => String::new(),
     }

@@ -48,6 +48,11 @@ pub trait Tool: Send + Sync {
     /// something that is asked about.
     fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action>;
 
+    /// The argument, a text, that a person may change before they allow the call.
+    fn editable(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How long the call may take.
     fn time_limit(&self, _input: &Value) -> Duration {
         TIME_LIMIT

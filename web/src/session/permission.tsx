@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PermissionRequest } from "@covey/protocol";
-import { decide } from "../app/model";
+import type { PermissionRequest, SessionView } from "@covey/protocol";
+import { decide, view } from "../app/model";
+import { useStore } from "../app/store";
 import { Line } from "../markdown/markdown";
 
 /** A question at its place in the conversation. Numbers choose; somebody else's answer takes it away. */
@@ -9,6 +10,8 @@ export function Permission({ session, request }: { session: string; request: Per
   const [asking, setAsking] = useState<string | undefined>(undefined);
   const [sent, setSent] = useState(false);
   const root = useRef<HTMLElement>(null);
+  const command = useStore(view, (now) => commandOf(now, request));
+  const editing = request.options.some((option) => option.id === asking && option.kind === "allow_edited");
   const answer = (option: string, why?: string) => {
     setSent(true);
     void decide(session, request.request, { type: "choose", option, ...(why === undefined || why === "" ? {} : { reason: why }) }).finally(() => setSent(false));
@@ -17,6 +20,10 @@ export function Permission({ session, request }: { session: string; request: Per
     const option = request.options[at];
     if (option === undefined || sent) return;
     if (option.kind.startsWith("reject") && asking !== option.id && !request.is_question) return setAsking(option.id);
+    if (option.kind === "allow_edited" && asking !== option.id) {
+      setReason(command);
+      return setAsking(option.id);
+    }
     answer(option.id);
   };
   useEffect(() => {
@@ -48,11 +55,21 @@ export function Permission({ session, request }: { session: string; request: Per
       </div>
       {(asking !== undefined || request.is_question) && (
         <form class="reason" onSubmit={(event) => { event.preventDefault(); answer(asking ?? request.options[0]?.id ?? "", reason); }}>
-          <input aria-label={request.is_question ? "Your answer" : "Why not"} placeholder={request.is_question ? "Or say it in your words" : "Why not? The agent reads it. May be empty."} value={reason}
+          <input aria-label={editing ? "What runs instead" : request.is_question ? "Your answer" : "Why not"} placeholder={editing ? "What runs instead" : request.is_question ? "Or say it in your words" : "Why not? The agent reads it. May be empty."} value={reason}
             ref={(element) => { if (asking !== undefined) element?.focus(); }} onInput={(event) => setReason(event.currentTarget.value)} />
-          <button type="submit" disabled={sent}>{request.is_question ? "Answer" : "Deny"}</button>
+          <button type="submit" disabled={sent}>{editing ? "Run this" : request.is_question ? "Answer" : "Deny"}</button>
         </form>
       )}
     </section>
   );
+}
+
+/** The command that is asked about, so that it can be changed. */
+function commandOf(now: SessionView | undefined, request: PermissionRequest): string {
+  for (const item of now?.items ?? []) {
+    if (item.item !== "tool" || item.call.call !== request.call) continue;
+    const input = item.call.input as { command?: unknown } | null;
+    if (typeof input?.command === "string") return input.command;
+  }
+  return "";
 }

@@ -263,6 +263,11 @@ impl Agent for NativeAgent {
     }
 }
 
+/// What the person says goes before the settings.
+fn thinking(request: Request, turn: &Turn) -> Request {
+    Request { reasoning: turn.effort.or(request.reasoning), ..request }
+}
+
 type End = (Stop, Option<StopCause>);
 
 impl Inner {
@@ -394,11 +399,12 @@ impl Inner {
                 reporter.send(Update::Error(ErrorInfo { message, hint: Some(hint) })).await;
                 return (Stop::Limit, Some(StopCause::Budget));
             }
-            let mut request = request;
+            let mut request = thinking(request, turn);
             let mut answered = listen(model.stream(request.clone()), &mut names, reporter).await;
             if let Err(CallError::TooLong { .. }) = &answered {
                 // The estimate was wrong, or nobody knew the window: cut back, and ask once more.
                 request = self.make_room(model, turn, transcript, reporter, &spent, true).await;
+                request = thinking(request, turn);
                 answered = listen(model.stream(request.clone()), &mut names, reporter).await;
             }
             let (answer, answered_by) = match answered {

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use agents::{Gate, Heard, HookCall, Reporter, Wish};
+use agents::{Change, Gate, Heard, HookCall, Passed, Reporter, Wish};
 use base64::Engine as _;
 use futures::{FutureExt, StreamExt};
 use guard::{Action, Redactor, Verdict, as_data};
@@ -57,7 +57,7 @@ struct Meant<'a> {
 /// A call that may run.
 struct Admitted<'a> {
     tool: &'a Arc<dyn Tool>,
-    /// As the model gave them, or as a hook changed them.
+    /// As the model gave them, or as a hook or the person changed them.
     arguments: Value,
     context: ToolContext,
     actions: Vec<Action>,
@@ -66,6 +66,8 @@ struct Admitted<'a> {
     hooked: HookCall,
     /// What hooks want the model to know.
     notes: Vec<String>,
+    /// What the person had run instead.
+    instead: Option<String>,
 }
 
 impl Pipeline {
@@ -203,7 +205,14 @@ impl Pipeline {
     async fn attempt(&self, call: &Meant<'_>) -> (Result<ToolOutput, ToolError>, Option<HookCall>) {
         match self.admit(call).await {
             Ok(admitted) => {
-                let outcome = self.carry_out(call, &admitted).await;
+                let mut outcome = self.carry_out(call, &admitted).await;
+                if let Some(text) = &admitted.instead {
+                    let told = format!("[the person changed this before it ran, to: {text}]\n");
+                    match &mut outcome {
+                        Ok(output) => output.text.insert_str(0, &told),
+                        Err(ToolError(error)) => error.insert_str(0, &told),
+                    }
+                }
                 (outcome, Some(admitted.hooked))
             }
             Err(error) => (Err(error), None),
@@ -223,27 +232,61 @@ impl Pipeline {
         tools::check(&tool.schema(), &call.arguments).map_err(ToolError::bad_input)?;
         let mut arguments = call.arguments.clone();
         let context = ToolContext { call: call.id.clone(), ..self.context.clone() };
-        let mut actions = tool.actions(&arguments, &context);
-        let mut hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
-        let hook = self.heard.tell(hooked.clone()).await;
-        if let Some(changed) = hook.input {
-            tools::check(&tool.schema(), &changed).map_err(|error| {
-                ToolError(format!("a hook changed the input to something the tool does not take: {error}"))
-            })?;
-            arguments = changed;
-            actions = tool.actions(&arguments, &context);
-            hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
+        let mut instead = None;
+        // Once as the model wants it, and again for each change of the person's: nothing runs that did not pass.
+        loop {
+            let mut actions = tool.actions(&arguments, &context);
+            let mut hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
+            let hook = self.heard.tell(hooked.clone()).await;
+            let mut written = instead.is_some();
+            if let Some(changed) = hook.input {
+                tools::check(&tool.schema(), &changed).map_err(|error| {
+                    ToolError(format!(
+                        "a hook changed the input to something the tool does not take: {error}"
+                    ))
+                })?;
+                arguments = changed;
+                actions = tool.actions(&arguments, &context);
+                hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
+                written = false;
+            }
+            let title = tool.title(&arguments);
+            let wish = Wish { tool: tool.name(), call: Some(&call.id), title: &title, actions: &actions };
+            let change = match tool.editable() {
+                Some(_) if written => Change::Made,
+                Some(_) => Change::Offered,
+                None => Change::Never,
+            };
+            let passed = self.gate.pass_changed(wish, hook.says.as_ref(), change).await;
+            match (passed.map_err(permit::refused)?, tool.editable()) {
+                (Passed::As(verdict), _) => {
+                    let grants = permit::room(&verdict, &actions, self.mode);
+                    let context = match grants.is_empty() {
+                        true => context,
+                        false => ToolContext { host: context.host.granting(&grants)?, ..context },
+                    };
+                    let (verdict, notes) = (*verdict, hook.context);
+                    return Ok(Admitted {
+                        tool,
+                        arguments,
+                        context,
+                        actions,
+                        verdict,
+                        hooked,
+                        notes,
+                        instead,
+                    });
+                }
+                (Passed::Instead(text), Some(argument)) => {
+                    arguments[argument] = Value::String(text.clone());
+                    let title = Some(tool.title(&arguments));
+                    let update = ToolCallUpdate { title, ..ToolCallUpdate::of(call.id.clone()) };
+                    self.reporter.send(Update::ToolCallUpdate(update)).await;
+                    instead = Some(text);
+                }
+                (Passed::Instead(_), None) => return Err(ToolError("it can not be changed".to_owned())),
+            }
         }
-        let title = tool.title(&arguments);
-        let wish = Wish { tool: tool.name(), call: Some(&call.id), title: &title, actions: &actions };
-        let verdict = self.gate.pass(wish, hook.says.as_ref()).await.map_err(permit::refused)?;
-        let grants = permit::room(&verdict, &actions, self.mode);
-        let context = match grants.is_empty() {
-            true => context,
-            false => ToolContext { host: context.host.granting(&grants)?, ..context },
-        };
-        let notes = hook.context;
-        Ok(Admitted { tool, arguments, context, actions, verdict, hooked, notes })
     }
 
     async fn carry_out(&self, call: &Meant<'_>, admitted: &Admitted<'_>) -> Result<ToolOutput, ToolError> {

@@ -82,6 +82,18 @@ pub(crate) fn with_shelf<T>(
     take(&Shelf { person, root: root.to_owned(), cwd: cwd.to_owned(), accepts: &accepts })
 }
 
+/// The roles that sub-agents can have here: the person's and the project's, then those that come with Covey.
+pub(crate) fn role_names(home: Option<&Home>, root: &Path, cwd: &Path) -> Vec<(String, String)> {
+    let added = with_shelf(home, root, cwd, |shelf| shelf.roles()).items.into_iter().map(role);
+    let mut names: Vec<(String, String)> = Vec::new();
+    for role in added.chain(built_in()) {
+        if !names.iter().any(|(name, _)| *name == role.name) {
+            names.push((role.name, role.description));
+        }
+    }
+    names
+}
+
 /// None for rules that count everywhere. A pattern that is none matches nothing.
 fn globs(patterns: &[String]) -> Option<GlobSet> {
     if patterns.is_empty() {

@@ -3,6 +3,16 @@
 use extend::{CommandText, Skill};
 use protocol::{AgentCommand, CommandOrigin, CommandSummary, Resource};
 
+/// Commands that come with Covey: name, what it does, what the agent is asked. A person's own of the same name counts.
+const BUILT_IN: &[(&str, &str, &str)] = &[("init", "write AGENTS.md from what the project is", INIT)];
+
+const INIT: &str = "\
+Look at this project and write AGENTS.md in its root, for coding agents that will work here. If there is one already, \
+improve it and keep what is right. Say, in at most 60 short lines: what the project is; how to build, run, test and \
+lint it, with the exact commands, also for a single test; where things are; the conventions that the code follows and \
+a newcomer would break; what to be careful with. Check each command and path against the files before you write it \
+down. Leave out what every programmer knows.";
+
 /// What can be run by name in one project.
 pub(crate) struct Commands {
     pub(crate) commands: Vec<CommandText>,
@@ -26,6 +36,10 @@ impl Commands {
     pub(super) fn spelled_out(&self, name: &str, arguments: &str) -> Option<Resource> {
         if let Some(command) = self.commands.iter().find(|command| command.name == name) {
             return Some(instructions(format!("command:{name}"), command.prompt(arguments)));
+        }
+        if let Some((.., text)) = BUILT_IN.iter().find(|(known, ..)| *known == name) {
+            let text = format!("{text}\n{arguments}");
+            return Some(instructions(format!("command:{name}"), text.trim_end().to_owned()));
         }
         let skill = self.skills.iter().find(|skill| skill.name == name)?;
         Some(instructions(format!("skill:{name}"), skill.text().ok()?))
@@ -56,7 +70,11 @@ impl Commands {
             hint: command.hint.clone(),
             origin: CommandOrigin::Agent,
         });
-        commands.chain(skills).chain(of_agent).collect()
+        let own = BUILT_IN.iter().filter(|(name, ..)| !known(name)).map(|(name, description, _)| {
+            let (name, description) = ((*name).to_owned(), (*description).to_owned());
+            CommandSummary { name, description, hint: None, origin: CommandOrigin::Covey }
+        });
+        commands.chain(own).chain(skills).chain(of_agent).collect()
     }
 }
 

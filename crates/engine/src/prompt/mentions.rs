@@ -1,4 +1,4 @@
-//! Mentions: `@file`, `@dir/`, `@file:10-40`, `@"a file"`, `@symbol`.
+//! Mentions: `@file`, `@dir/`, `@file:10-40`, `@"a file"`, `@symbol`, `@role`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -122,7 +122,19 @@ async fn one(mention: &str, place: &Place, room: usize) -> Vec<Content> {
     if let Some(resource) = place.servers.resource(meant).await {
         return vec![Content::Resource(resource)];
     }
+    if let Some((name, purpose)) = (place.roles)().into_iter().find(|(name, _)| name == meant) {
+        return vec![role(&name, &purpose)];
+    }
     symbol(meant, place, room).await
+}
+
+/// Somebody to send, told in words that an agent without our sub-agents understands, too.
+fn role(name: &str, purpose: &str) -> Content {
+    let text = Some(format!(
+        "[covey: the person wants the sub-agent `{name}` ({purpose}) for this. Send it with `task` and role `{name}`; \
+         an agent that has no sub-agents takes the role itself.]"
+    ));
+    Content::Resource(Resource { uri: format!("agent:{name}"), media_type: None, text, blob: None })
 }
 
 /// The file, the lines or the folder that is named. None when nothing in the project has that name.

@@ -258,7 +258,7 @@ impl Actor {
                     let _ = reply.send(end);
                 }
             }
-            Effect::StartAgent { turn, child, prompt, mode, attended, limits } => {
+            Effect::StartAgent { turn, child, prompt, mode, effort, attended, limits } => {
                 let agent = match child {
                     Some(ticket) => self.children.get(&ticket).map(|(agent, _)| agent.clone()),
                     None => Some(self.agent.clone()),
@@ -284,6 +284,7 @@ impl Actor {
                     id: turn.clone(),
                     prompt,
                     mode,
+                    effort,
                     attended,
                     limits,
                     services: Arc::new(services),

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use agents::{Answer, ChildEnd, Question, Refused};
 use protocol::{
-    AgentChanged, AgentId, AnsweredBy, Content, Decision, ErrorInfo, EventBody, Limits, Marks, Mode,
-    ModeChanged, ModelChanged, ModelRef, PermissionAnswer, PermissionOutcome, PermissionRequest, RequestId,
-    SessionEnd, SessionView, Stop, StopCause, Timestamp, TitleChanged, TurnId, TurnStart, Update, Usage,
-    UserPrompt,
+    AgentChanged, AgentId, AnsweredBy, Content, Decision, Effort, EffortChanged, ErrorInfo, EventBody,
+    Limits, Marks, Mode, ModeChanged, ModelChanged, ModelRef, PermissionAnswer, PermissionOutcome,
+    PermissionRequest, RequestId, SessionEnd, SessionView, Stop, StopCause, Timestamp, TitleChanged, TurnId,
+    TurnStart, Update, Usage, UserPrompt,
 };
 
 use super::turn::{Records, Turn};
@@ -73,6 +73,9 @@ pub(crate) enum SessionOp {
     SetModel {
         model: ModelRef,
     },
+    SetEffort {
+        effort: Option<Effort>,
+    },
     SetAgent {
         agent: AgentId,
         model: Option<ModelRef>,
@@ -114,6 +117,7 @@ pub(crate) enum Effect {
         child: Option<Ticket>,
         prompt: Vec<Content>,
         mode: Mode,
+        effort: Option<Effort>,
         attended: bool,
         limits: Limits,
     },
@@ -167,6 +171,7 @@ pub(crate) struct Session {
     agent: AgentId,
     model: Option<ModelRef>,
     mode: Mode,
+    effort: Option<Effort>,
     marks: Marks,
     next_turn: u32,
     turns: BTreeMap<TurnId, Turn>,
@@ -204,6 +209,7 @@ impl Session {
             agent,
             model,
             mode,
+            effort: None,
             marks: Marks::default(),
             next_turn: turns_so_far + 1,
             turns: BTreeMap::new(),
@@ -218,7 +224,7 @@ impl Session {
     /// With what the log tells of earlier: a prompt that comes again under its key is the same prompt, even after a
     /// restart.
     pub(crate) fn taking_up(mut self, view: &SessionView) -> Self {
-        self.marks = view.marks;
+        (self.marks, self.effort) = (view.marks, view.effort);
         self.keys = view.keys.iter().map(|known| (known.key.clone(), known.turn.clone())).collect();
         self
     }
@@ -290,6 +296,10 @@ impl Session {
             SessionOp::SetModel { model } => {
                 self.model = Some(model.clone());
                 accept(append(vec![(None, EventBody::Model(ModelChanged { model }))]), None)
+            }
+            SessionOp::SetEffort { effort } => {
+                self.effort = effort;
+                accept(append(vec![(None, EventBody::Effort(EffortChanged { effort }))]), None)
             }
             SessionOp::SetAgent { agent, model } => {
                 if !self.turns.is_empty() {
@@ -370,6 +380,7 @@ impl Session {
                 child: None,
                 prompt,
                 mode,
+                effort: self.effort,
                 attended,
                 limits: limits.clone(),
             },
@@ -410,7 +421,8 @@ impl Session {
         if let Some(millis) = limits.timeout_ms {
             effects.push(Effect::DeadlineIn { turn: turn.clone(), millis });
         }
-        effects.push(Effect::StartAgent { turn, child: Some(ticket), prompt, mode, attended, limits });
+        let (child, effort) = (Some(ticket), self.effort);
+        effects.push(Effect::StartAgent { turn, child, prompt, mode, effort, attended, limits });
         effects
     }
 

@@ -103,7 +103,12 @@ async fn commands_are_spelled_out_once_the_person_has_accepted_them() {
         panic!("not a list of commands");
     };
     let seen: Vec<_> = commands.iter().map(|c| (c.name.as_str(), c.hint.as_deref(), c.origin)).collect();
-    assert_eq!(seen, [("tidy", Some("what"), CommandOrigin::Person), ("ship", None, CommandOrigin::Project)]);
+    let expected = [
+        ("tidy", Some("what"), CommandOrigin::Person),
+        ("ship", None, CommandOrigin::Project),
+        ("init", None, CommandOrigin::Covey),
+    ];
+    assert_eq!(seen, expected);
 }
 
 /// What the person runs themselves is asked of nobody, and the model knows of it afterwards, also after a restart.

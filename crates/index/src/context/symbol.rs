@@ -82,6 +82,43 @@ impl Searcher {
         report
     }
 
+    /// Definitions whose name begins like this, then those that have it within; whatever the case of its letters.
+    pub fn named_like(&self, beginning: &str, limit: usize) -> Vec<Place> {
+        let state = self.state();
+        let view = &state.view;
+        let wanted = beginning.replace("::", ".").to_lowercase();
+        let mut found = Vec::new();
+        for file in (0..view.file_end()).filter(|file| view.is_live(*file)) {
+            let row = view.file(file);
+            let tests = crate::rules::Part::of(row.path) != crate::rules::Part::Code;
+            for chunk in row.first_chunk..row.first_chunk + row.chunk_count {
+                let symbol = view.chunk(chunk);
+                if symbol.level != Level::Symbol || symbol.kind == Kind::Section {
+                    continue;
+                }
+                let name = symbol.name.replace("::", ".").replace('#', ".").to_lowercase();
+                let short = short_name(&name);
+                let rank = match short.starts_with(&wanted) || name.starts_with(&wanted) {
+                    true => usize::from(short != wanted),
+                    false if name.contains(&wanted) => 2,
+                    false => continue,
+                };
+                let place = Place {
+                    file: row.path.to_owned(),
+                    line: symbol.start_line,
+                    end_line: symbol.end_line,
+                    text: symbol.signature.to_owned(),
+                    symbol: Some(symbol.name.to_owned()),
+                };
+                found.push(((rank, tests, name.len()), place));
+            }
+        }
+        found.sort_by(|(a, one), (b, other)| (a, &one.file, one.line).cmp(&(b, &other.file, other.line)));
+        found.dedup_by(|(_, later), (_, earlier)| later.symbol == earlier.symbol);
+        found.truncate(limit);
+        found.into_iter().map(|(_, place)| place).collect()
+    }
+
     fn callers(
         &self,
         view: &dyn View,

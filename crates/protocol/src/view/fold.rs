@@ -87,6 +87,7 @@ impl SessionView {
                 }
             }
             EventBody::Mode(changed) => self.mode = changed.mode,
+            EventBody::Effort(changed) => self.effort = changed.effort,
             EventBody::Model(changed) => self.model = Some(changed.model.clone()),
             EventBody::Agent(changed) => {
                 self.agent = changed.agent.clone();

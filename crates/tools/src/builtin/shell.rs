@@ -89,6 +89,10 @@ impl Tool for Shell {
         vec![Action::Shell { command, cwd: folder(input.get("cwd").and_then(Value::as_str), context) }]
     }
 
+    fn editable(&self) -> Option<&'static str> {
+        Some("command")
+    }
+
     fn time_limit(&self, input: &Value) -> Duration {
         let seconds = input.get("timeout").and_then(Value::as_u64).unwrap_or(DEFAULT_SECONDS);
         Duration::from_secs(seconds.min(MAX_SECONDS)) + MARGIN

@@ -149,9 +149,23 @@ source?: string, tokens: number, };
  */
 export type Decision = { "type": "choose", option: string, 
 /**
- * Goes to the model when it is a refusal.
+ * Goes to the model when it is a refusal; what runs instead when it allows something edited.
  */
 reason?: string, } | { "type": "dismiss" };
+
+/**
+ * From least to most. Each vendor has its own words for it; those are found where the request is made.
+ */
+export type Effort = "none" | "low" | "medium" | "high" | "max";
+
+/**
+ * From the next prompt on, the model thinks this much.
+ */
+export type EffortChanged = { 
+/**
+ * As the settings say, or as the model likes, if absent.
+ */
+effort?: Effort, };
 
 export type ErrorInfo = { message: string, 
 /**
@@ -162,7 +176,7 @@ hint?: string, };
 /**
  * What an event says, by type.
  */
-export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "marks" } & Marks | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "commands" } & AgentCommands | { "type": "hook" } & HookRan | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "effort" } & EffortChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "marks" } & Marks | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "commands" } & AgentCommands | { "type": "hook" } & HookRan | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
 
 /**
  * What a document is written as.
@@ -398,6 +412,21 @@ pinned: boolean,
  */
 archived: boolean, };
 
+/**
+ * Something to mention.
+ */
+export type Mention = { kind: MentionKind, 
+/**
+ * What is written after the `@`.
+ */
+name: string, 
+/**
+ * Where it is, or what it is for.
+ */
+detail?: string, };
+
+export type MentionKind = "path" | "symbol" | "agent";
+
 export type MessageEnd = { message: MessageId, };
 
 /**
@@ -451,7 +480,7 @@ attended: boolean, } | { "type": "cancel_turn", session: SessionId,
 /**
  * All running turns, if absent.
  */
-turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "set_agent", session: SessionId, agent: AgentId, model?: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "mark_session", session: SessionId, pinned?: boolean, archived?: boolean, } | { "type": "delete_session", session: SessionId, } | { "type": "undo", session: SessionId, 
+turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "set_effort", session: SessionId, effort?: Effort, } | { "type": "set_agent", session: SessionId, agent: AgentId, model?: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "mark_session", session: SessionId, pinned?: boolean, archived?: boolean, } | { "type": "delete_session", session: SessionId, } | { "type": "undo", session: SessionId, 
 /**
  * `turn` (the last one, if absent), `step`, `all`, or the id of a turn or a call: that one and what came after.
  */
@@ -474,7 +503,7 @@ item: string, } | { "type": "unpin", session: SessionId, item: string, } | { "ty
  */
 export type OpenTurn = { parent?: TurnId, agent: AgentId, started: Timestamp, usage: Usage, steps: number, };
 
-export type OptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always";
+export type OptionKind = "allow_once" | "allow_always" | "allow_edited" | "reject_once" | "reject_always";
 
 /**
  * The answer, as the log keeps it.
@@ -557,7 +586,7 @@ kept_in?: string, };
 /**
  * The answer to the [`Request`] of the same name.
  */
-export type Reply = { "type": "sessions", "value": Array<SessionSummary> } | { "type": "session", "value": SessionView } | { "type": "models", "value": Array<ModelSummary> } | { "type": "agents", "value": Array<AgentSummary> } | { "type": "tools", "value": Array<ToolSummary> } | { "type": "hits", "value": Array<SearchHit> } | { "type": "events", "value": Array<Event> } | { "type": "export", "value": string } | { "type": "blob", "value": string } | { "type": "usage", "value": Array<UsageRow> } | { "type": "changes", "value": Array<FileChange> } | { "type": "commands", "value": Array<CommandSummary> } | { "type": "paths", "value": Array<string> };
+export type Reply = { "type": "sessions", "value": Array<SessionSummary> } | { "type": "session", "value": SessionView } | { "type": "models", "value": Array<ModelSummary> } | { "type": "agents", "value": Array<AgentSummary> } | { "type": "tools", "value": Array<ToolSummary> } | { "type": "hits", "value": Array<SearchHit> } | { "type": "events", "value": Array<Event> } | { "type": "export", "value": string } | { "type": "blob", "value": string } | { "type": "usage", "value": Array<UsageRow> } | { "type": "changes", "value": Array<FileChange> } | { "type": "commands", "value": Array<CommandSummary> } | { "type": "paths", "value": Array<string> } | { "type": "mentions", "value": Array<Mention> };
 
 /**
  * A question that changes nothing.
@@ -574,7 +603,7 @@ days: number, } | { "type": "changes", session: SessionId, what?: string, path?:
 /**
  * What `Op::Redo` would do.
  */
-redo: boolean, } | { "type": "commands", session: SessionId, } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, };
+redo: boolean, } | { "type": "commands", session: SessionId, } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, } | { "type": "mentions", session: SessionId, fragment: string, limit: number, };
 
 /**
  * A question put to the person. Unique within its session.
@@ -664,6 +693,10 @@ export type SessionView = { session: SessionId,
  * The last event that was folded in.
  */
 seq: number, created: Timestamp, updated: Timestamp, cwd: string, agent: AgentId, model?: ModelRef, mode: Mode, 
+/**
+ * How much the model thinks, where the person said so.
+ */
+effort?: Effort, 
 /**
  * Given by the person, or the first line of the first prompt.
  */
