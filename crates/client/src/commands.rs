@@ -97,11 +97,11 @@ commands! {
     Agent Agent "agent" or "agents" ["[NAME]"] => "who answers",
     Agent Model "model" or "models" ["[PROVIDER/MODEL]"] => "which model answers",
     Agent Mode "mode" or "permission-mode" ["[explore, plan, ask, edit, auto, full]"]; busy => "how much happens without asking",
-    Agent Thinking "thinking" or "think" ["[on, off]"]; busy => "show what the model thinks, or fold it",
+    Agent Thinking "thinking" or "think" "effort" ["[none, low, medium, high, max, default, show, hide]"]; busy => "how much the model thinks, and whether it is shown",
     Agent Tools "tools"; busy => "what the agent can do",
     Agent Mcp "mcp"; busy => "tools of other programs",
     Agent Permissions "permissions" or "allow" "rules"; busy => "what is allowed, asked and denied, and why",
-    Project Init "init" => "write AGENTS.md from what the project is",
+    Project Init "init" ["[WHAT ELSE]"] => "write AGENTS.md from what the project is",
     Project Shell "shell" or "!" ["COMMAND"] => "run a command and show the agent what it printed",
     Project Editor "editor" or "edit"; busy => "write the prompt in your editor",
     Look Theme "theme" or "colors" ["[auto, terminal, dark, light, contrast, plain]"]; busy => "the colours",
@@ -114,14 +114,6 @@ commands! {
     Help Doctor "doctor"; busy => "check this machine",
     Help Bug "bug" or "feedback"; busy => "what to tell us when something is wrong",
 }
-
-/// What the agent is asked by `/init`.
-pub const INIT: &str = "\
-Look at this project and write AGENTS.md in its root, for coding agents that will work here. If there is one already, \
-improve it and keep what is right. Say, in at most 60 short lines: what the project is; how to build, run, test and \
-lint it, with the exact commands, also for a single test; where things are; the conventions that the code follows and \
-a newcomer would break; what to be careful with. Check each command and path against the files before you write it \
-down. Leave out what every programmer knows.";
 
 /// The command that `name` names, without its slash.
 pub fn find(name: &str) -> Option<&'static Command> {
@@ -210,10 +202,6 @@ pub fn typescript() -> String {
         ));
     }
     module.push_str("] as const;\n\nexport type CommandName = (typeof COMMANDS)[number][\"name\"];\n");
-    module.push_str(&format!(
-        "\n/** What the agent is asked by `/init`. */\nexport const INIT =\n  {};\n",
-        text(INIT)
-    ));
     module
 }
 

@@ -1,5 +1,5 @@
 export type * from "./generated/protocol";
-export { COMMANDS, INIT, type CommandName } from "./generated/commands";
+export { COMMANDS, type CommandName } from "./generated/commands";
 export { Connection, type Link, type Pending, type Topic, type SessionNews } from "./connect";
 export { EditorHost, type Editor } from "./host";
 export { RpcFailure } from "./failure";

@@ -1,5 +1,5 @@
 /** What the slash commands do in a browser. The table is the one that every front end has. */
-import { COMMANDS, INIT, type CommandName, type Mode } from "@covey/protocol";
+import { COMMANDS, type CommandName, type Effort, type Mode } from "@covey/protocol";
 import { connection, exportAs, fork, go, newSession, palette, prompt, rename, setAgent, setMode, setModel, sheet, submit, tell, toast, view } from "../app/model";
 import { setting } from "../app/settings";
 import { MODES } from "../app/words";
@@ -11,6 +11,7 @@ type Elsewhere = "elsewhere";
 const say = (text: string) => toast.set({ text, kind: "info" });
 const text = (words: string) => [{ type: "text" as const, text: words }];
 const bare = (item: string) => item.replace(/^@/, "");
+const EFFORTS: string[] = ["none", "low", "medium", "high", "max"] satisfies Effort[];
 const toSettings = (part: string): Run => () => go({ page: "settings", part });
 
 /** Complete at compile time: a command that is added to the table has to be thought of here. */
@@ -40,11 +41,14 @@ const RUN: Record<CommandName, Run | Elsewhere> = {
   agent: (session, agent) => (agent === "" ? toSettings("agents")(session, "") : setAgent(session, agent)),
   model: (session, model) => (model === "" ? toSettings("models")(session, "") : setModel(session, model)),
   mode: (session, mode) => (mode in MODES ? setMode(session, mode as Mode) : say(`Modes: ${Object.keys(MODES).join(", ")}`)),
-  thinking: (_, words) => setting.thoughts.set(words === "" ? !setting.thoughts.get() : words === "on"),
+  thinking: (session, words) => {
+    if (words === "default" || EFFORTS.includes(words)) return submit({ type: "set_effort", session, ...(words === "default" ? {} : { effort: words as Effort }) });
+    return setting.thoughts.set(words === "" ? !setting.thoughts.get() : words === "on" || words === "show");
+  },
   tools: toSettings("tools"),
   mcp: toSettings("mcp"),
   permissions: toSettings("tools"),
-  init: (session) => prompt(session, text(INIT)),
+  init: (session, more) => prompt(session, text(`/init ${more}`.trim())),
   shell: (session, command) => (command === "" ? say("Which command? /shell cargo test") : prompt(session, text(`!${command}`))),
   editor: "elsewhere",
   theme: (_, theme) => (theme === "light" || theme === "dark" ? setting.theme.set(theme) : setting.theme.set("system")),

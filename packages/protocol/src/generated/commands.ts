@@ -23,11 +23,11 @@ export const COMMANDS = [
   { name: "agent", aliases: ["agents"], section: "Agent and model", help: "who answers", hint: "[NAME]", whileBusy: false },
   { name: "model", aliases: ["models"], section: "Agent and model", help: "which model answers", hint: "[PROVIDER/MODEL]", whileBusy: false },
   { name: "mode", aliases: ["permission-mode"], section: "Agent and model", help: "how much happens without asking", hint: "[explore, plan, ask, edit, auto, full]", whileBusy: true },
-  { name: "thinking", aliases: ["think"], section: "Agent and model", help: "show what the model thinks, or fold it", hint: "[on, off]", whileBusy: true },
+  { name: "thinking", aliases: ["think", "effort"], section: "Agent and model", help: "how much the model thinks, and whether it is shown", hint: "[none, low, medium, high, max, default, show, hide]", whileBusy: true },
   { name: "tools", aliases: [], section: "Agent and model", help: "what the agent can do", whileBusy: true },
   { name: "mcp", aliases: [], section: "Agent and model", help: "tools of other programs", whileBusy: true },
   { name: "permissions", aliases: ["allow", "rules"], section: "Agent and model", help: "what is allowed, asked and denied, and why", whileBusy: true },
-  { name: "init", aliases: [], section: "Project", help: "write AGENTS.md from what the project is", whileBusy: false },
+  { name: "init", aliases: [], section: "Project", help: "write AGENTS.md from what the project is", hint: "[WHAT ELSE]", whileBusy: false },
   { name: "shell", aliases: ["!"], section: "Project", help: "run a command and show the agent what it printed", hint: "COMMAND", whileBusy: false },
   { name: "editor", aliases: ["edit"], section: "Project", help: "write the prompt in your editor", whileBusy: true },
   { name: "theme", aliases: ["colors"], section: "Look", help: "the colours", hint: "[auto, terminal, dark, light, contrast, plain]", whileBusy: true },
@@ -42,7 +42,3 @@ export const COMMANDS = [
 ] as const;
 
 export type CommandName = (typeof COMMANDS)[number]["name"];
-
-/** What the agent is asked by `/init`. */
-export const INIT =
-  "Look at this project and write AGENTS.md in its root, for coding agents that will work here. If there is one already, improve it and keep what is right. Say, in at most 60 short lines: what the project is; how to build, run, test and lint it, with the exact commands, also for a single test; where things are; the conventions that the code follows and a newcomer would break; what to be careful with. Check each command and path against the files before you write it down. Leave out what every programmer knows.";
