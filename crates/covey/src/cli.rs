@@ -34,6 +34,9 @@ pub(crate) struct TalkArguments {
     /// Go on with the newest session of this folder
     #[arg(long = "continue")]
     pub(crate) continue_latest: bool,
+    /// Join a running `covey serve`: the address that it printed; its token may be in COVEY_TOKEN instead
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
     /// Use the whole screen instead of the terminal's scrollback
     #[arg(long)]
     pub(crate) fullscreen: bool,

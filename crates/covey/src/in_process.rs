@@ -21,7 +21,14 @@ pub(crate) struct InProcess {
 #[async_trait]
 impl Client for InProcess {
     async fn read(&self, request: Request) -> Result<Reply, ClientError> {
-        self.engine.read(request).await.map_err(client_error)
+        match self.engine.read(request.clone()).await {
+            Err(EngineError::Store(StoreError::Locked { session, holder })) => {
+                let locked =
+                    client_error(EngineError::Store(StoreError::Locked { session: session.clone(), holder }));
+                self.owner_of(&session).await.ok_or(locked)?.read(request).await
+            }
+            result => result.map_err(client_error),
+        }
     }
 
     async fn submit(&self, op: Op) -> Result<Receipt, ClientError> {

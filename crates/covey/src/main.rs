@@ -17,6 +17,7 @@ mod inside;
 mod login;
 mod models;
 mod permissions;
+mod remote;
 mod run;
 mod search;
 mod serve;

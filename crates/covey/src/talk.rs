@@ -17,6 +17,7 @@ use crate::cli::TalkArguments;
 use crate::discover::{discover, nothing_found};
 use crate::exit::{Exit, Failure};
 use crate::in_process::InProcess;
+use crate::remote;
 use crate::session::one_session;
 use crate::settings::Settings;
 use crate::terminal::{self, Stream, Style};
@@ -52,6 +53,9 @@ async fn talk_async(arguments: &TalkArguments) -> Result<Exit, Failure> {
     flag("agent", arguments.agent.clone());
     flag("mode", arguments.mode.map(|mode| mode.as_str().to_owned()));
     let mut settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
+    if let Some(server) = &arguments.server {
+        return talk_to(server, &settings, arguments).await;
+    }
     let door = Door::make(&mut settings);
     let store = settings.store("covey");
     let here = settings.cwd.to_string_lossy().into_owned();
@@ -83,16 +87,38 @@ async fn talk_async(arguments: &TalkArguments) -> Result<Exit, Failure> {
     if let Some(session) = &session {
         take_up(client.as_ref(), session, arguments, model).await?;
     }
-    let outside = Arc::new(World::new(&settings));
-    terminal::hold();
-    let result = tui::run(client, outside, options).await;
+    let result = show(client, &settings, options).await;
     engine.shutdown().await;
-    let left = result.map_err(|error| match error {
+    say_goodbye(&result?, "covey");
+    Ok(Exit::Done)
+}
+
+/// The same with an engine that is somewhere else: what is not said here is the server's to choose.
+async fn talk_to(server: &str, settings: &Settings, arguments: &TalkArguments) -> Result<Exit, Failure> {
+    let client = remote::connect(server).await?;
+    let here = settings.cwd.to_string_lossy();
+    let query = arguments.session.as_deref();
+    let session = remote::session(client.as_ref(), query, arguments.continue_latest, &here).await?;
+    let model = arguments.model.clone().map(ModelRef::from);
+    if let Some(session) = &session {
+        take_up(client.as_ref(), session, arguments, model.clone()).await?;
+    }
+    let agent = settings.agent()?;
+    let address = server.split('#').next().unwrap_or(server);
+    let notes = vec![];
+    let options = options(settings, arguments, agent, model, session, notes)?;
+    let left = show(client, settings, options).await?;
+    say_goodbye(&left, &format!("covey --server {address}"));
+    Ok(Exit::Done)
+}
+
+async fn show(client: Arc<dyn Client>, settings: &Settings, options: Options) -> Result<Left, Failure> {
+    let outside = Arc::new(World::new(settings));
+    terminal::hold();
+    tui::run(client, outside, options).await.map_err(|error| match error {
         tui::TuiError::Keys(_) => Failure::usage(error.to_string()),
         tui::TuiError::Terminal(_) => Failure::from_error(&error),
-    })?;
-    say_goodbye(&left);
-    Ok(Exit::Done)
+    })
 }
 
 /// What is asked for now goes before what the session had.
@@ -142,10 +168,18 @@ fn options(
         full: arguments.fullscreen || config.get::<String>("tui.screen")?.as_deref() == Some("full"),
         mouse: config.get("tui.mouse")?.unwrap_or(false),
         notify: config.get("tui.notify")?.unwrap_or(true),
+        pictures: may_show_pictures(),
         keys: keys.unwrap_or_default().into_iter().collect(),
         state_dir: Some(settings.home.data_dir().join("tui")),
         notes,
     })
+}
+
+/// Others print what they do not understand, so not every terminal is asked.
+fn may_show_pictures() -> bool {
+    let of = |name: &str| std::env::var(name).unwrap_or_default().to_lowercase();
+    let known = |name: &str| name.contains("kitty") || name.contains("ghostty");
+    known(&of("TERM")) || known(&of("TERM_PROGRAM"))
 }
 
 /// Settings of the project that do not hold because nobody trusts it yet.
@@ -157,10 +191,11 @@ fn held_settings(settings: &Settings) -> Vec<String> {
     vec![format!("`{}` in {}{more} is not applied: this project is not trusted", first.key, first.origin)]
 }
 
-fn say_goodbye(left: &Left) {
+/// How to come back; `program` is how this one was started.
+fn say_goodbye(left: &Left, program: &str) {
     if let Some(session) = &left.session {
         terminal::release();
         let style = Style::of(Stream::Err);
-        terminal::tell(&format!("{}\n", style.faint(&format!("go on with: covey --session {session}"))));
+        terminal::tell(&format!("{}\n", style.faint(&format!("go on with: {program} --session {session}"))));
     }
 }

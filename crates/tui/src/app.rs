@@ -9,6 +9,7 @@ mod draw;
 mod events;
 mod jobs;
 mod pickers;
+mod pictures;
 mod replies;
 mod typing;
 
@@ -18,8 +19,8 @@ use std::sync::Arc;
 
 use client::ClientError;
 use protocol::{
-    AgentId, CallId, CommandSummary, Content, Event, Image, ListChange, Mode, ModelRef, Op, Receipt, Reply,
-    Request, SessionId, SessionStatus, SessionView, Timestamp,
+    AgentId, CallId, CommandSummary, Content, Effort, Event, Image, ListChange, Mode, ModelRef, Op, Receipt,
+    Reply, Request, SessionId, SessionStatus, SessionView, Timestamp,
 };
 
 use crate::bindings::Bindings;
@@ -71,10 +72,12 @@ pub(crate) enum Ticket {
     Open(SessionId),
     /// A prompt was sent; its text comes back if that fails.
     Prompt(String),
-    Paths(String),
+    Mentions(String),
     Commands,
     Sessions,
     Preview(SessionId),
+    /// Sessions that have these words somewhere.
+    Hits(String),
     Models,
     Agents,
     Tools,
@@ -97,6 +100,8 @@ pub(crate) enum Ticket {
         text: String,
         content: Vec<Content>,
     },
+    /// A picture of the conversation, of this name.
+    Picture(String),
     /// Said when it is done.
     Say(String),
     Quiet,
@@ -133,6 +138,8 @@ pub(crate) enum Effect {
     /// To the whole screen, or back.
     Screen(bool),
     Repaint,
+    /// Bytes for the terminal that change nothing on the screen.
+    Send(String),
 }
 
 /// Asks for something once there is a session.
@@ -205,6 +212,8 @@ pub(crate) struct App {
     pace: Option<(Timestamp, u64)>,
     speed: Option<u64>,
     quitting: bool,
+    /// Whether the terminal can show pictures, and how many it was sent.
+    pictures: Option<u8>,
     /// Sessions that work in the background.
     jobs: Vec<Job>,
 }
@@ -265,6 +274,7 @@ impl App {
             pace: None,
             speed: None,
             quitting: false,
+            pictures: None,
             jobs: vec![],
         };
         app.welcome();
@@ -349,6 +359,10 @@ impl App {
         self.view.as_ref().map_or(self.mode, |view| view.mode)
     }
 
+    fn current_effort(&self) -> Option<Effort> {
+        self.view.as_ref().and_then(|view| view.effort)
+    }
+
     fn current_model(&self) -> Option<&ModelRef> {
         self.view.as_ref().map_or(self.model.as_ref(), |view| view.model.as_ref())
     }
@@ -361,6 +375,12 @@ impl App {
     fn say(&mut self, text: impl Into<String>) {
         const SHOWN_MS: i64 = 4_000;
         self.flash = Some((text.into(), Timestamp::from_millis(self.now.as_millis() + SHOWN_MS)));
+    }
+
+    /// Something panicked, and was stopped where it was.
+    pub(crate) fn crashed(&mut self, text: &str) {
+        let hint = "this is a bug in Covey: /bug says what to tell us".to_owned();
+        self.transcript.note(crate::transcript::Note::failure(text, Some(hint)));
     }
 
     /// Does something with the session, which is made first if there is none.

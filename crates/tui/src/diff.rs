@@ -10,6 +10,10 @@ const AROUND: usize = 2;
 /// Above this, a file is compared no further than line by line, and not at all twice above that.
 const MAX_BYTES: usize = 512 << 10;
 
+/// From here on old and new stand side by side.
+const SIDE_BY_SIDE: usize = 130;
+const GAP: &str = "  ";
+
 /// Lines that are compared word by word in one change.
 const MAX_PAIRED: usize = 40;
 
@@ -44,8 +48,17 @@ pub(crate) fn tally(old: &str, new: &str) -> Tally {
     tally
 }
 
-/// The rows of a diff, at most `limit` of them, within `columns`.
+/// The rows of a diff, at most `limit` of them, within `columns`: side by side where there is room for both.
 pub(crate) fn rows(path: &str, old: &str, new: &str, columns: usize, limit: usize) -> Vec<Line> {
+    lay(path, old, new, columns, limit, true)
+}
+
+/// The same for a part of a file, whose place in it is not known: without numbers.
+pub(crate) fn excerpt(path: &str, old: &str, new: &str, columns: usize, limit: usize) -> Vec<Line> {
+    lay(path, old, new, columns, limit, false)
+}
+
+fn lay(path: &str, old: &str, new: &str, columns: usize, limit: usize, numbered: bool) -> Vec<Line> {
     if old.len() + new.len() > 2 * MAX_BYTES {
         return vec![Line::of("too large to show; look at the file", Ink::Faint)];
     }
@@ -53,9 +66,15 @@ pub(crate) fn rows(path: &str, old: &str, new: &str, columns: usize, limit: usiz
     let olds: Vec<&str> = old.split_inclusive('\n').collect();
     let news: Vec<&str> = new.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&olds, &news);
-    let digits = olds.len().max(news.len()).max(1).to_string().len().max(3);
+    let digits = match numbered {
+        true => olds.len().max(news.len()).max(1).to_string().len().max(3),
+        false => 0,
+    };
     let language = path.rsplit(['.', '/']).next().and_then(highlight::by_name);
-    let sheet = Sheet { digits, columns, language };
+    // What only comes, or only goes, has nothing to stand beside.
+    let beside = columns >= SIDE_BY_SIDE && !old.is_empty() && !new.is_empty();
+    let half = if beside { (columns - GAP.len()) / 2 } else { columns };
+    let sheet = Sheet { digits, columns: half, language };
     let mut rows = Vec::new();
     for (number, group) in diff.grouped_ops(AROUND).iter().enumerate() {
         if number > 0 {
@@ -66,12 +85,31 @@ pub(crate) fn rows(path: &str, old: &str, new: &str, columns: usize, limit: usiz
             match op.tag() {
                 DiffTag::Equal => {
                     for (at, line) in news[new_range.clone()].iter().enumerate() {
-                        rows.extend(sheet.same(new_range.start + at, line));
+                        let right = sheet.same(new_range.start + at, line);
+                        match beside {
+                            true => {
+                                rows.extend(side_by_side(sheet.same(old_range.start + at, line), right, half))
+                            }
+                            false => rows.extend(right),
+                        }
+                    }
+                }
+                _ if beside => {
+                    let (gone, come) = (&olds[old_range.clone()], &news[new_range.clone()]);
+                    let pairs = pair(gone, come);
+                    for (left, right) in pairs.abreast(gone.len(), come.len()) {
+                        let left = left.map(|at| {
+                            sheet.changed(old_range.start + at, '-', gone[at], pairs.old_marks[at].as_ref())
+                        });
+                        let right = right.map(|at| {
+                            sheet.changed(new_range.start + at, '+', come[at], pairs.new_marks[at].as_ref())
+                        });
+                        rows.extend(side_by_side(left.unwrap_or_default(), right.unwrap_or_default(), half));
                     }
                 }
                 _ => {
                     let (gone, come) = (&olds[old_range.clone()], &news[new_range.clone()]);
-                    let (old_marks, new_marks) = pair(gone, come);
+                    let Pairs { old_marks, new_marks, .. } = pair(gone, come);
                     for (at, line) in gone.iter().enumerate() {
                         let marks = old_marks[at].as_ref();
                         rows.extend(sheet.changed(old_range.start + at, '-', line, marks));
@@ -142,7 +180,10 @@ impl Sheet {
         let room = self.columns.saturating_sub(self.digits + 5).max(8);
         let mut lines: Vec<Line> = Vec::new();
         for piece in hard_wrap(spans, room) {
-            let label = if lines.is_empty() { (number + 1).to_string() } else { String::new() };
+            let label = match lines.is_empty() && self.digits > 0 {
+                true => (number + 1).to_string(),
+                false => String::new(),
+            };
             let shown = if lines.is_empty() { sign } else { ' ' };
             let mut line = piece.led_by(&lead(label, shown));
             if ground != Ground::None {
@@ -180,9 +221,57 @@ pub(crate) fn hard_wrap(spans: Vec<Span>, columns: usize) -> Vec<Line> {
 /// The words that differ, for each line that went and each that came.
 type Marks = Vec<Option<Vec<bool>>>;
 
+/// Which lines took whose place, and what differs in them.
+struct Pairs {
+    old_marks: Marks,
+    new_marks: Marks,
+    /// Old and new, in order.
+    couples: Vec<(usize, usize)>,
+}
+
+impl Pairs {
+    /// Every line once, those that belong together in one row.
+    fn abreast(&self, gone: usize, come: usize) -> Vec<(Option<usize>, Option<usize>)> {
+        let mut rows = Vec::new();
+        let (mut old, mut new) = (0, 0);
+        for (old_end, new_end) in self.couples.iter().copied().chain([(gone, come)]) {
+            // Between two couples the lines fill the rows from the top.
+            let count = (old_end - old).max(new_end - new);
+            rows.extend((0..count).map(|at| {
+                let within = |start: usize, end: usize| Some(start + at).filter(|line| *line < end);
+                (within(old, old_end), within(new, new_end))
+            }));
+            if old_end < gone && new_end < come {
+                rows.push((Some(old_end), Some(new_end)));
+            }
+            (old, new) = (old_end + 1, new_end + 1);
+        }
+        rows
+    }
+}
+
+/// Puts two sides into one row each.
+fn side_by_side(left: Vec<Line>, right: Vec<Line>, half: usize) -> Vec<Line> {
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let mut rows = Vec::new();
+    loop {
+        let (one, other) = (left.next(), right.next());
+        if one.is_none() && other.is_none() {
+            return rows;
+        }
+        let mut line = one.unwrap_or_default();
+        let missing = half.saturating_sub(line.width());
+        line.push(" ".repeat(missing), Style::default());
+        line.push(GAP, Ink::Text);
+        line.spans.extend(other.unwrap_or_default().spans);
+        rows.push(line);
+    }
+}
+
 /// Lines that went with the lines that took their place: each with the one that is most like it, in order.
-fn pair(gone: &[&str], come: &[&str]) -> (Marks, Marks) {
+fn pair(gone: &[&str], come: &[&str]) -> Pairs {
     let (mut old_marks, mut new_marks) = (vec![None; gone.len()], vec![None; come.len()]);
+    let mut couples = Vec::new();
     let mut from = 0;
     for (at, old) in gone.iter().enumerate().take(MAX_PAIRED) {
         let candidates = come.iter().enumerate().skip(from).take(MAX_PAIRED);
@@ -192,10 +281,11 @@ fn pair(gone: &[&str], come: &[&str]) -> (Marks, Marks) {
             .max_by_key(|(to, (.., common))| (*common, usize::MAX - to));
         if let Some((to, (old, new, _))) = best {
             (old_marks[at], new_marks[to]) = (Some(old), Some(new));
+            couples.push((at, to));
             from = to + 1;
         }
     }
-    (old_marks, new_marks)
+    Pairs { old_marks, new_marks, couples }
 }
 
 /// For each word of two lines, in order, whether it differs, and how much is common. Nothing is marked where that is
@@ -298,6 +388,22 @@ mod tests {
         let (gone, come, _) = words("let a = old_name(1);", "let a = new_name(1);");
         assert_eq!((gone.iter().filter(|m| **m).count(), come.iter().filter(|m| **m).count()), (1, 1));
         assert_eq!(words("completely different", "(other) {thing}").0, Vec::<bool>::new());
+    }
+
+    #[test]
+    fn wide_windows_show_both_sides() {
+        let old = "fn a() {\n    self.discount += coupon.value;\n}\n";
+        let new = "fn a() {\n    if self.applied {\n        self.discount += coupon.price;\n    }\n}\n";
+        let shown: Vec<String> =
+            rows("a.rs", old, new, 130, 40).iter().map(|row| row.text().trim_end().to_owned()).collect();
+        insta::assert_snapshot!(shown.join("\n"), @"
+          1 │   fn a() {                                                    1 │   fn a() {
+                                                                            2 │ +     if self.applied {
+          2 │ -     self.discount += coupon.value;                          3 │ +         self.discount += coupon.price;
+                                                                            4 │ +     }
+          3 │   }                                                           5 │   }
+        ");
+        assert!(rows("a.rs", old, new, 130, 40).iter().all(|row| row.width() <= 130));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) enum Signal {
     },
     /// The answer to the question for the background colour.
     Background(u8, u8, u8),
+    /// The terminal can show pictures.
+    Pictures,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -23,6 +23,7 @@ mod keys;
 mod markdown;
 mod outside;
 mod paint;
+mod picture;
 mod run;
 mod terminal;
 mod text;

@@ -11,6 +11,7 @@ mod cells;
 use std::collections::VecDeque;
 use std::fmt::Write;
 
+use crate::picture;
 use crate::text::{Line, Style};
 use crate::theme::Theme;
 
@@ -288,7 +289,8 @@ impl Painter {
                     self.out.push_str(cell.text);
                     at += cell.width.max(1);
                     // Terminals disagree about characters made of several; the next one says where it stands.
-                    let sure = cell.text.chars().count() == 1 && at < self.size.columns;
+                    let one = cell.text.chars().count() == 1 || picture::is_part(cell.text);
+                    let sure = one && at < self.size.columns;
                     self.column = Some(at).filter(|_| sure);
                 }
             }

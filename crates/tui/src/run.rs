@@ -20,6 +20,7 @@ use crate::keep::Keep;
 use crate::keys::Decoder;
 use crate::outside::Outside;
 use crate::paint::Painter;
+use crate::picture;
 use crate::terminal;
 use crate::theme::Theme;
 
@@ -52,6 +53,8 @@ pub struct Options {
     pub mouse: bool,
     /// A bell and messages when the person looks elsewhere.
     pub notify: bool,
+    /// The terminal is of a kind that may be able to show pictures; it is asked.
+    pub pictures: bool,
     /// Keys that are bound otherwise, by action.
     pub keys: Vec<(String, Vec<String>)>,
     /// Where prompts and drafts are kept.
@@ -103,6 +106,7 @@ pub async fn run(
         size,
         now: Timestamp::now(),
     });
+    let _guard = terminal::Guard;
     terminal::take(options.full, options.mouse)?;
     let screen = Screen::new(size, options.theme, options.full, options.mouse)?;
     let mut ui = Ui {
@@ -117,6 +121,7 @@ pub async fn run(
         list: None,
         tasks: JoinSet::new(),
         notify: options.notify,
+        pictures: options.pictures,
         done: false,
     };
     let result = ui.run(options.session).await;
@@ -141,6 +146,7 @@ struct Ui {
     /// Everything that was started and has not answered.
     tasks: JoinSet<Input>,
     notify: bool,
+    pictures: bool,
     done: bool,
 }
 
@@ -172,8 +178,12 @@ impl Ui {
         self.carry_out(vec![Effect::LookAtBranch]).await;
         self.screen.dirty(true);
         self.screen.extra.push_str(terminal::ask_background());
+        if self.pictures {
+            self.screen.extra.push_str(picture::ASK);
+        }
         let mut tick = None;
         while !self.done && !self.screen.output.is_gone() {
+            self.tell_panics();
             self.screen.draw(&mut self.app);
             let wakes = self.app.wakes_in().map(|millis| Instant::now() + Duration::from_millis(millis));
             // A second that has begun is not begun again by every key.
@@ -212,6 +222,14 @@ impl Ui {
             }
         }
         Ok(())
+    }
+
+    /// What panicked elsewhere ended there; here it is only told.
+    fn tell_panics(&mut self) {
+        for text in terminal::told() {
+            self.app.crashed(&text);
+            self.screen.dirty(false);
+        }
     }
 
     async fn next(&mut self, signals: &mut Signals, tick: Option<Instant>) -> Next {
@@ -376,6 +394,7 @@ impl Ui {
             }
             Effect::Screen(full) => self.screen.switch(full, &mut self.app),
             Effect::Repaint => self.screen.repaint(&mut self.app),
+            Effect::Send(bytes) => self.screen.extra.push_str(&bytes),
         }
     }
 

@@ -2,14 +2,16 @@
 
 mod input;
 mod output;
+mod panics;
 
 use std::io::{self, Write};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 pub(crate) use input::Input;
 pub(crate) use output::Output;
+pub(crate) use panics::{Guard, told};
 
 use crate::paint::Size;
 
@@ -32,7 +34,7 @@ struct Taken {
 
 /// Takes the terminal. Without one this is an error.
 pub(crate) fn take(full: bool, mouse: bool) -> io::Result<()> {
-    restore_on_panic();
+    panics::keep();
     let stdin = rustix::stdio::stdin();
     let modes = tcgetattr(stdin)?;
     let mut raw = modes.clone();
@@ -81,16 +83,8 @@ fn taken() -> std::sync::MutexGuard<'static, Option<Taken>> {
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A panic is told on a terminal that can show it.
-fn restore_on_panic() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            restore();
-            before(panic);
-        }));
-    });
+fn is_taken() -> bool {
+    taken().is_some()
 }
 
 /// A few bytes, but only to a terminal that takes them: one that is stopped must not hold us up.

@@ -63,6 +63,9 @@ impl Theme {
         if style.strike {
             put("9");
         }
+        if let Ink::Picture(number) = style.ink {
+            put(&format!("38;5;{number}"));
+        }
         let ink = match self {
             Self::Auto | Self::Terminal => terminal_ink(style.ink),
             Self::Dark => dark_ink(style.ink),
@@ -91,7 +94,7 @@ const AGENTS: usize = 6;
 
 fn terminal_ink(ink: Ink) -> &'static str {
     match ink {
-        Ink::Text | Ink::Soft | Ink::Function => "",
+        Ink::Text | Ink::Soft | Ink::Function | Ink::Picture(_) => "",
         Ink::Faint | Ink::Line | Ink::Comment => "90",
         Ink::Accent | Ink::Code => "36",
         Ink::Warning | Ink::Number => "33",
@@ -105,7 +108,7 @@ fn terminal_ink(ink: Ink) -> &'static str {
 
 fn dark_ink(ink: Ink) -> &'static str {
     match ink {
-        Ink::Text => "",
+        Ink::Text | Ink::Picture(_) => "",
         Ink::Soft => "38;5;250",
         Ink::Faint => "38;5;244",
         Ink::Line => "38;5;239",
@@ -129,7 +132,7 @@ fn dark_ink(ink: Ink) -> &'static str {
 
 fn light_ink(ink: Ink) -> &'static str {
     match ink {
-        Ink::Text => "",
+        Ink::Text | Ink::Picture(_) => "",
         Ink::Soft => "38;5;238",
         Ink::Faint => "38;5;243",
         Ink::Line => "38;5;250",
@@ -154,6 +157,7 @@ fn light_ink(ink: Ink) -> &'static str {
 fn contrast_ink(ink: Ink) -> &'static str {
     match ink {
         Ink::Text | Ink::Soft | Ink::Faint | Ink::Line | Ink::Code | Ink::Function | Ink::Comment => "",
+        Ink::Picture(_) => "",
         Ink::Accent | Ink::Type => "96",
         Ink::Warning | Ink::Number => "93",
         Ink::Danger => "91",

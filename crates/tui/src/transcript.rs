@@ -204,6 +204,8 @@ impl Transcript {
             }
             EventBody::Retry(retry) => self.note(Note::retry(retry)),
             EventBody::Route(route) => self.note(Note::route(route)),
+            // Who asked for it is told in the answer.
+            EventBody::Compaction(_) if self.last_prompt().is_some_and(|p| p.begins("/compact")) => {}
             EventBody::Compaction(compaction) => {
                 self.note(Note::notice(&Notice { level: NoticeLevel::Info, text: compaction.describe() }))
             }
@@ -374,11 +376,14 @@ impl Transcript {
 
     /// Whether the last prompt was a command for the shell.
     fn is_command(&self) -> bool {
-        let last = self.blocks.iter().rev().find_map(|block| match &block.body {
+        self.last_prompt().is_some_and(|prompt| prompt.begins("!"))
+    }
+
+    fn last_prompt(&self) -> Option<&Prompt> {
+        self.blocks.iter().rev().find_map(|block| match &block.body {
             Body::Prompt(prompt) => Some(prompt),
             _ => None,
-        });
-        last.is_some_and(Prompt::is_command)
+        })
     }
 
     /// The title of `call`, if its card is the last thing there is.
@@ -397,8 +402,8 @@ impl Transcript {
     }
 
     /// What a call is about to change, for the question whether it may.
-    pub(crate) fn call_preview(&mut self, call: &CallId, columns: usize) -> Vec<Line> {
-        self.card(call).map(|card| preview(&card.call, columns)).unwrap_or_default()
+    pub(crate) fn call_preview(&mut self, call: &CallId, columns: usize, limit: usize) -> Vec<Line> {
+        self.card(call).map(|card| preview(&card.call, columns, limit)).unwrap_or_default()
     }
 
     pub(crate) fn prompt_of(content: &[Content]) -> String {

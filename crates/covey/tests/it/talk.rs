@@ -1,13 +1,17 @@
 //! The terminal UI: the real binary on a real pseudo-terminal, and a terminal emulator that looks at it.
 
+mod commands;
+mod lifetime;
+mod questions;
 mod stories;
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Stdio;
+use std::sync::{Arc, Condvar, Mutex};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::world::{PATIENCE, World};
@@ -20,10 +24,23 @@ pub(crate) struct Talk {
     terminal: vt100::Parser,
     /// All that was written.
     log: Vec<u8>,
+    /// Nobody reads what is written, as long as this says so.
+    paused: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl World {
     pub(crate) fn talk(&self, arguments: &[&str], columns: u16, rows: u16) -> Talk {
+        self.talk_with(arguments, columns, rows, &[])
+    }
+
+    /// The same with other variables than usual.
+    pub(crate) fn talk_with(
+        &self,
+        arguments: &[&str],
+        columns: u16,
+        rows: u16,
+        variables: &[(&str, &str)],
+    ) -> Talk {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -33,11 +50,16 @@ impl World {
         let stream = || Stdio::from(slave.try_clone().unwrap());
         let mut command = self.command(arguments);
         command.stdin(stream()).stdout(stream()).stderr(stream()).env("TERM", "xterm-256color");
+        command.envs(variables.iter().copied());
+        // A job of its own, as a shell would make it.
+        command.process_group(0);
         let child = command.spawn().unwrap();
         drop(slave);
         let master = File::from(master);
         let mut reader = master.try_clone().unwrap();
         let (sender, bytes) = unbounded_channel();
+        let paused = Arc::new((Mutex::new(false), Condvar::new()));
+        let gate = paused.clone();
         std::thread::spawn(move || {
             let mut buffer = [0; 64 << 10];
             // An error means that nobody has the other end any more.
@@ -45,6 +67,7 @@ impl World {
                 if sender.send(buffer[..length].to_vec()).is_err() {
                     break;
                 }
+                drop(gate.1.wait_while(gate.0.lock().unwrap(), |paused| *paused).unwrap());
             }
         });
         let size = |n: u16| n.try_into().unwrap();
@@ -54,6 +77,7 @@ impl World {
             bytes,
             terminal: vt100::Parser::new(size(rows), size(columns), 1000),
             log: vec![],
+            paused,
         }
     }
 }
@@ -89,6 +113,16 @@ impl Talk {
         }
     }
 
+    /// Reads until this was written, wherever it went.
+    pub(crate) async fn wrote(&mut self, text: &str) {
+        while !self.log().contains(text) {
+            let next = tokio::time::timeout(PATIENCE, self.bytes.recv()).await;
+            let bytes = next.ok().flatten().unwrap_or_else(|| panic!("{text:?} was never written"));
+            self.terminal.process(&bytes);
+            self.log.extend(bytes);
+        }
+    }
+
     pub(crate) async fn sees(&mut self, text: &str) -> String {
         self.until(text, |screen| screen.contains(text)).await
     }
@@ -118,6 +152,31 @@ impl Talk {
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         crate::world::signal(&self.child, signal);
+    }
+
+    /// From now on the terminal takes nothing more, or everything again.
+    pub(crate) fn pause(&self, on: bool) {
+        *self.paused.0.lock().unwrap() = on;
+        self.paused.1.notify_all();
+    }
+
+    /// Whether keys reach the program one by one.
+    pub(crate) fn is_raw(&self) -> bool {
+        !tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ICANON)
+    }
+
+    /// Waits until the program is stopped, as by Ctrl-Z.
+    pub(crate) async fn stopped(&self) {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let pid = Pid::from_raw(self.child.id().unwrap() as i32).unwrap();
+        let wait = move || waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT);
+        let waited = tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(wait)).await;
+        waited.expect("it was never stopped").unwrap().unwrap();
+    }
+
+    /// What was written, as far as it was looked at.
+    pub(crate) fn log(&self) -> String {
+        String::from_utf8_lossy(&self.log).into_owned()
     }
 
     /// Bytes written so far.

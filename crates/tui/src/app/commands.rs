@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use client::commands::{CommandId, INIT};
-use protocol::{AgentId, Content, ExportFormat, FileChange, FileEffect, Mode, ModelRef, Op, Request};
+use client::commands::CommandId;
+use protocol::{AgentId, Content, Effort, ExportFormat, FileChange, FileEffect, Mode, ModelRef, Op, Request};
 
 use super::{App, Effect, Ticket};
 use crate::dialog::{command_list, context_sheet, cost_sheet, key_list, table_sheet};
@@ -90,14 +90,16 @@ impl App {
                 Err(error) => self.say(error.to_string()),
             },
             CommandId::Thinking => match rest {
-                "on" => self.set_thinking(true, effects),
-                "off" => self.set_thinking(false, effects),
-                _ => self.toggle_thinking(effects),
+                "" => self.pick_effort(),
+                words => self.thinking(words, effects),
             },
             CommandId::Tools => effects.push(Effect::Read(Request::Tools, Ticket::Tools)),
             CommandId::Mcp => effects.push(Effect::Report(Report::Mcp, "mcp")),
             CommandId::Permissions => effects.push(Effect::Report(Report::Permissions, "permissions")),
-            CommandId::Init => self.start_turn("/init".to_owned(), vec![Content::text(INIT)], effects),
+            CommandId::Init => {
+                let text = format!("/init {rest}").trim_end().to_owned();
+                self.start_turn(text.clone(), vec![Content::text(text)], effects);
+            }
             CommandId::Shell if rest.is_empty() => self.say("which command? /shell cargo test"),
             CommandId::Shell => self.run_shell(rest, effects),
             CommandId::Editor => effects.push(Effect::Edit(self.composer.expanded())),
@@ -151,7 +153,7 @@ impl App {
         self.transcript = crate::transcript::Transcript::default();
         self.dialog = None;
         self.commands_asked = false;
-        self.welcome();
+        self.welcome_below(1);
     }
 
     fn ask_changes(&mut self, what: Option<&str>, redo: bool, effects: &mut Vec<Effect>) {
@@ -245,6 +247,27 @@ impl App {
         self.set_thinking(!self.unfolded, effects);
     }
 
+    /// `high`, `default`, `show`: how much, or whether it is seen.
+    pub(super) fn thinking(&mut self, words: &str, effects: &mut Vec<Effect>) {
+        let effort = match words {
+            "show" | "on" => return self.set_thinking(true, effects),
+            "hide" | "off" => return self.set_thinking(false, effects),
+            "default" => None,
+            name => match Effort::from_str(name) {
+                Ok(effort) => Some(effort),
+                Err(error) => return self.say(error.to_string()),
+            },
+        };
+        let said = match effort {
+            Some(effort) => format!("thinks from here on: {}", effort.as_str()),
+            None => "thinks as the settings say".to_owned(),
+        };
+        self.with_session(effects, move |session| {
+            let session = session.clone();
+            Effect::Submit(Op::SetEffort { session, effort }, Ticket::Say(said))
+        });
+    }
+
     fn set_thinking(&mut self, on: bool, effects: &mut Vec<Effect>) {
         self.unfolded = on;
         self.say(if on { "thoughts and results are open" } else { "thoughts and results are folded" });
@@ -275,6 +298,7 @@ impl App {
             ("agent".to_owned(), self.current_agent().to_string()),
             ("model".to_owned(), self.current_model().map_or("not chosen".to_owned(), ToString::to_string)),
             ("mode".to_owned(), self.current_mode().as_str().to_owned()),
+            ("thinking".to_owned(), self.current_effort().map_or("as set", Effort::as_str).to_owned()),
             ("folder".to_owned(), self.cwd.clone()),
             ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ];

@@ -1,7 +1,7 @@
-//! The list under the composer: commands after a slash, files after an at sign.
+//! The list under the composer: commands after a slash; files, sub-agents and names in the code after an at sign.
 
 use client::commands::suggest;
-use protocol::Request;
+use protocol::{Mention, MentionKind, Request};
 
 use super::{App, Effect, Ticket};
 use crate::bindings::Action;
@@ -9,7 +9,7 @@ use crate::keys::{Code, Key};
 
 /// Rows of the list.
 pub(super) const SHOWN: usize = 8;
-const MAX_PATHS: u32 = 50;
+const MAX_MENTIONS: u32 = 50;
 
 pub(super) struct Popup {
     pub(super) kind: Kind,
@@ -25,13 +25,15 @@ pub(super) struct Popup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Command,
-    Path,
+    Mention,
 }
 
 pub(super) struct Item {
     pub(super) insert: String,
     pub(super) label: String,
     pub(super) help: String,
+    /// What kind of thing it is, where there are several.
+    pub(super) sign: &'static str,
     /// It wants something after it.
     wants_more: bool,
 }
@@ -57,16 +59,18 @@ impl App {
         match before[start..].strip_prefix('@') {
             Some(fragment) => {
                 let (fragment, word) = (fragment.to_owned(), before[start..].to_owned());
-                let keep = self.popup.take().filter(|popup| popup.kind == Kind::Path && popup.start == start);
+                let keep =
+                    self.popup.take().filter(|popup| popup.kind == Kind::Mention && popup.start == start);
                 let items = keep.map(|popup| popup.items).unwrap_or_default();
-                self.popup = Some(Popup { kind: Kind::Path, start, word, items, selected: 0, moved: false });
+                self.popup =
+                    Some(Popup { kind: Kind::Mention, start, word, items, selected: 0, moved: false });
                 self.with_session(effects, move |session| {
-                    let request = Request::CompletePath {
+                    let request = Request::Mentions {
                         session: session.clone(),
                         fragment: fragment.clone(),
-                        limit: MAX_PATHS,
+                        limit: MAX_MENTIONS,
                     };
-                    Effect::Read(request, Ticket::Paths(fragment))
+                    Effect::Read(request, Ticket::Mentions(fragment))
                 });
             }
             None => self.popup = None,
@@ -84,6 +88,7 @@ impl App {
                     command.hint.as_deref().map(|hint| format!(" {hint}")).unwrap_or_default()
                 ),
                 help: command.help,
+                sign: "",
                 wants_more: command.hint.as_deref().is_some_and(|hint| !hint.starts_with('[')),
             })
             .collect();
@@ -98,21 +103,28 @@ impl App {
         });
     }
 
-    pub(super) fn paths_found(&mut self, fragment: &str, paths: Vec<String>) {
-        let Some(popup) = self.popup.as_mut().filter(|popup| popup.kind == Kind::Path) else { return };
+    pub(super) fn mentions_found(&mut self, fragment: &str, found: Vec<Mention>) {
+        let Some(popup) = self.popup.as_mut().filter(|popup| popup.kind == Kind::Mention) else { return };
         // An answer to what was typed before is of no use any more.
         if popup.word.strip_prefix('@') != Some(fragment) {
             return;
         }
-        popup.items = paths
-            .into_iter()
-            .map(|path| Item {
-                insert: format!("@{path}"),
-                label: path,
-                help: String::new(),
-                wants_more: false,
-            })
-            .collect();
+        let item = |mention: Mention| Item {
+            insert: match mention.name.contains(char::is_whitespace) {
+                true => format!("@\"{}\"", mention.name),
+                false => format!("@{}", mention.name),
+            },
+            sign: match mention.kind {
+                MentionKind::Path if mention.name.ends_with('/') => "▸ ",
+                MentionKind::Path => "  ",
+                MentionKind::Symbol => "ƒ ",
+                MentionKind::Agent => "● ",
+            },
+            label: mention.name,
+            help: mention.detail,
+            wants_more: false,
+        };
+        popup.items = found.into_iter().map(item).collect();
         popup.selected = 0;
     }
 
@@ -135,7 +147,7 @@ impl App {
             }
             (Code::Tab, _) if !key.shift => self.take_completion(false, effects),
             (Code::Enter, _) if Self::is_plain_enter(key) => match popup.kind {
-                Kind::Path => self.take_completion(false, effects),
+                Kind::Mention => self.take_completion(false, effects),
                 Kind::Command => {
                     // What was typed in full is sent as it is.
                     let exact =
@@ -156,7 +168,7 @@ impl App {
         let Some(popup) = self.popup.take() else { return };
         let Some(item) = popup.items.get(popup.selected) else { return };
         let end = popup.start + popup.word.len();
-        let folder = popup.kind == Kind::Path && item.insert.ends_with('/');
+        let folder = popup.kind == Kind::Mention && item.insert.ends_with('/');
         let space = if folder { "" } else { " " };
         self.composer.buffer.splice(popup.start, end, &format!("{}{space}", item.insert));
         if folder {

@@ -29,6 +29,11 @@ const QUEUE_SHOWN: usize = 4;
 impl App {
     /// The first thing to see.
     pub(super) fn welcome(&mut self) {
+        self.welcome_below(0);
+    }
+
+    /// The same, with blank rows between it and what stands above.
+    pub(super) fn welcome_below(&mut self, gap: usize) {
         let place = self.place.clone();
         let branch = self.branch.clone();
         let model = self.current_model().map(|model| short_model(model.as_str()).to_owned());
@@ -44,12 +49,13 @@ impl App {
             }
             let head = left.aligned(Line::of(format!("{right} "), Ink::Faint), columns.min(100));
             let hint = " ask anything · / commands · @ files · ! shell · ? keys";
-            vec![head, Line::of(fit(hint, columns), Ink::Faint)]
+            let mut rows = vec![Line::new(); gap];
+            rows.extend([head, Line::of(fit(hint, columns), Ink::Faint)]);
+            rows
         });
     }
 
     pub(super) fn welcome_back(&mut self, view: &SessionView) {
-        self.place.clone_from(&self.place.clone());
         if view.items.is_empty() {
             self.welcome();
         }
@@ -176,11 +182,10 @@ impl App {
         if let Some(dialog) = &self.dialog {
             let call = dialog.request.call.clone();
             let wide = columns.min(crate::transcript::MEASURE);
-            let preview = call
-                .map(|call| self.transcript.call_preview(&call, wide.saturating_sub(6)))
-                .unwrap_or_default();
             let most = height.saturating_sub(14).max(3);
-            let preview = preview.into_iter().take(most).collect();
+            let preview = call
+                .map(|call| self.transcript.call_preview(&call, wide.saturating_sub(6), most))
+                .unwrap_or_default();
             let title = dialog.request.call.clone().and_then(|call| self.transcript.last_card(&call));
             let dialog = self.dialog.as_ref().expect("looked at above");
             let (dialog_rows, dialog_caret) = dialog.rows(title.as_deref(), preview, wide);
@@ -336,6 +341,9 @@ impl App {
         if let Some(model) = self.current_model() {
             label.push(format!(" · {}", fit(short_model(model.as_str()), 28)), Ink::Faint);
         }
+        if let Some(effort) = self.current_effort() {
+            label.push(format!(" · ◌ {}", effort.as_str()), Ink::Faint);
+        }
         let mode_ink = match mode {
             "full" => Ink::Danger,
             "auto" => Ink::Warning,
@@ -421,7 +429,7 @@ impl App {
 
 fn popup_rows(popup: &Popup, columns: usize) -> Vec<Line> {
     if popup.items.is_empty() {
-        let text = if popup.kind == Kind::Path && popup.word.len() > 1 { "   no file fits" } else { "" };
+        let text = if popup.kind == Kind::Mention && popup.word.len() > 1 { "   nothing fits" } else { "" };
         return if text.is_empty() { vec![] } else { vec![Line::of(text, Ink::Faint)] };
     }
     let top = (popup.selected + 1).saturating_sub(SHOWN);
@@ -431,16 +439,19 @@ fn popup_rows(popup: &Popup, columns: usize) -> Vec<Line> {
         .iter()
         .skip(top)
         .take(SHOWN)
-        .map(|item| crate::text::width(&item.label))
+        .map(|item| crate::text::width(&item.label) + crate::text::width(item.sign))
         .max()
         .unwrap_or(0);
-    let left = left.min(columns.saturating_sub(8)).min(if popup.kind == Kind::Path { columns } else { 34 });
+    let most = if popup.kind == Kind::Mention { columns.max(60) * 2 / 3 } else { 34 };
+    let left = left.min(columns.saturating_sub(8)).min(most);
     shown
         .map(|(number, item)| {
             let here = number == popup.selected;
             let mut line = Line::of(if here { " › " } else { "   " }, Ink::Accent);
+            line.push(item.sign, Ink::Faint);
+            let left = left.saturating_sub(crate::text::width(item.sign));
             let label = match popup.kind {
-                Kind::Path => fit_start(&plain_line(&item.label), left),
+                Kind::Mention => fit_start(&plain_line(&item.label), left),
                 Kind::Command => fit(&plain_line(&item.label), left),
             };
             let pad = left.saturating_sub(crate::text::width(&label));

@@ -1,7 +1,7 @@
 //! What happens in the session.
 
 use client::ClientError;
-use protocol::{Event, EventBody, Op, SessionId, SessionView};
+use protocol::{Event, EventBody, ItemBody, Op, SessionId, SessionView};
 
 use super::{App, Effect, Ticket};
 use crate::dialog::PermissionDialog;
@@ -13,11 +13,15 @@ const NOTABLE_MS: u64 = 5_000;
 impl App {
     pub(super) fn event(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         match &mut self.view {
-            None => self.view = SessionView::start(event),
+            None => {
+                self.view = SessionView::start(event);
+                self.opened(effects);
+            }
             Some(view) if event.seq <= view.seq => return,
             Some(view) => view.apply(event),
         }
         self.transcript.apply(event);
+        self.look_for_pictures(event, effects);
         match &event.body {
             EventBody::AgentMessage(chunk) | EventBody::AgentThought(chunk) => {
                 let pace = self.pace.get_or_insert((self.now, 0));
@@ -52,6 +56,16 @@ impl App {
         self.follow_questions();
     }
 
+    /// The session is there: what waited for it goes its way.
+    fn opened(&mut self, effects: &mut Vec<Effect>) {
+        self.opening = false;
+        let Some(session) = self.session().cloned() else { return };
+        for deferred in std::mem::take(&mut self.deferred) {
+            effects.push(deferred(&session));
+        }
+        self.send_queued(effects);
+    }
+
     /// The question that waits longest is the one that is shown.
     pub(super) fn follow_questions(&mut self) {
         let pending = self.view.as_ref().map(|view| view.pending.as_slice()).unwrap_or_default();
@@ -67,6 +81,7 @@ impl App {
     }
 
     pub(super) fn ended(&mut self, error: Option<ClientError>) {
+        self.opening = false;
         if self.quitting {
             return;
         }
@@ -103,13 +118,24 @@ impl App {
         self.welcome_back(&view);
         effects.push(Effect::Follow(view.session.clone(), view.seq));
         self.view = Some(view);
-        self.opening = false;
+        self.opened(effects);
         self.scrolled = 0;
         self.flash = None;
         (self.dialog, self.popup, self.open) = (None, None, None);
         self.commands_asked = false;
+        self.remember_inputs();
         self.follow_questions();
         effects.push(Effect::Repaint);
+    }
+
+    /// The commands of calls that were under way when the session was opened.
+    fn remember_inputs(&mut self) {
+        let items = self.view.iter().flat_map(|view| &view.items);
+        let open = items.filter_map(|item| match &item.body {
+            ItemBody::Tool { call, .. } if !call.status.is_final() => Some(call),
+            _ => None,
+        });
+        self.inputs = open.map(|call| (call.call.clone(), call.input.clone())).collect();
     }
 
     /// Lets go of the session that was shown; one in which nothing was asked leaves nothing behind.

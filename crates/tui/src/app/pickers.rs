@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use protocol::{FileChange, FileEffect, ItemBody, Mode, Op, Request, SessionId, SessionSummary};
+use protocol::{
+    FileChange, FileEffect, ItemBody, Mode, Op, Request, SearchHit, SearchHitKind, SessionId, SessionSummary,
+};
 
 use super::{App, Effect, Ticket};
 use crate::dialog::{Choice, Picked, Picker};
@@ -11,12 +13,17 @@ use crate::keys::{Code, Key};
 use crate::text::Line;
 use crate::theme::Theme;
 
+/// Letters that are worth looking for in what was said.
+const SEARCHED: usize = 3;
+const MAX_HITS: u32 = 60;
+
 /// What is open instead of the composer.
 pub(super) enum Open {
     Sessions(Picker),
     Models(Picker),
     Agents(Picker),
     Modes(Picker),
+    Efforts(Picker),
     Themes {
         picker: Picker,
         before: Theme,
@@ -52,6 +59,7 @@ impl Open {
             | Self::Models(picker)
             | Self::Agents(picker)
             | Self::Modes(picker)
+            | Self::Efforts(picker)
             | Self::History(picker)
             | Self::Rewind(picker)
             | Self::Themes { picker, .. }
@@ -75,6 +83,17 @@ const MODES: &[(&str, &str)] = &[
     ("edit", "file edits in the project run, commands ask"),
     ("auto", "the safety classifier decides"),
     ("full", "no questions; the sandbox stays"),
+];
+
+const EFFORTS: &[(&str, &str)] = &[
+    ("default", "as the settings say, or as the model likes"),
+    ("none", "not at all, or as little as it can"),
+    ("low", "a little"),
+    ("medium", "some"),
+    ("high", "much"),
+    ("max", "as much as it can"),
+    ("show", "thoughts and results are open"),
+    ("hide", "thoughts and results are folded"),
 ];
 
 impl App {
@@ -112,6 +131,35 @@ impl App {
         let choices = choices.collect();
         if let Some(Open::Sessions(picker)) = &mut self.open {
             picker.replace(choices);
+        }
+        self.ask_preview(effects);
+    }
+
+    /// Sessions in which something was said or done with these words.
+    pub(super) fn hits_found(&mut self, words: &str, hits: Vec<SearchHit>, effects: &mut Vec<Effect>) {
+        let (now, current) = (self.now, self.session().cloned());
+        let Some(Open::Sessions(picker)) = &mut self.open else { return };
+        // An answer to what was typed before is of no use any more.
+        if picker.words.text().trim() != words {
+            return;
+        }
+        let mut by_session: Vec<(SearchHit, Vec<String>)> = Vec::new();
+        for hit in hits.into_iter().filter(|hit| Some(&hit.session) != current.as_ref()) {
+            let sign = match hit.kind {
+                SearchHitKind::Prompt => "›",
+                SearchHitKind::Answer => "●",
+                SearchHitKind::ToolCall => " ✓",
+            };
+            let line = format!("{sign} {}", hit.snippet.concat());
+            match by_session.iter_mut().find(|(first, _)| first.session == hit.session) {
+                Some((_, lines)) => lines.push(line),
+                None => by_session.push((hit, vec![line])),
+            }
+        }
+        for (hit, lines) in by_session {
+            let title = if hit.title.is_empty() { "untitled" } else { hit.title.as_str() };
+            let choice = Choice::new(hit.session.as_str(), title, ago(hit.ts, now));
+            picker.add_hit(words, choice, lines);
         }
         self.ask_preview(effects);
     }
@@ -155,6 +203,12 @@ impl App {
     pub(super) fn pick_mode(&mut self) {
         let choices = MODES.iter().map(|(name, what)| Choice::new(*name, *name, *what)).collect();
         self.open = Some(Open::Modes(Picker::new("mode", choices).select(self.current_mode().as_str())));
+    }
+
+    pub(super) fn pick_effort(&mut self) {
+        let choices = EFFORTS.iter().map(|(name, what)| Choice::new(*name, *name, *what)).collect();
+        let current = self.current_effort().map_or("default", protocol::Effort::as_str);
+        self.open = Some(Open::Efforts(Picker::new("thinking", choices).select(current)));
     }
 
     pub(super) fn pick_theme(&mut self) {
@@ -241,7 +295,14 @@ impl App {
         let verb = if redo { "do it again" } else { "take it back" };
         let mut choices = Vec::new();
         if conflicts == 0 {
-            choices.push(Choice::new("yes", verb, format!("{} files", preview.len())));
+            choices.push(Choice::new(
+                "yes",
+                verb,
+                match preview.len() {
+                    1 => "1 file".to_owned(),
+                    count => format!("{count} files"),
+                },
+            ));
         } else {
             choices.push(Choice::new(
                 "force",
@@ -312,7 +373,19 @@ impl App {
                     effects.push(Effect::Theme(self.theme()));
                 }
             }
-            Some(Open::Sessions(_)) => self.ask_preview(effects),
+            Some(Open::Sessions(picker)) => {
+                let query = picker.words.text().trim().to_owned();
+                if query.chars().count() >= SEARCHED && picker.searched != query {
+                    effects.push(Effect::Read(
+                        Request::SearchSessions { query: query.clone(), limit: MAX_HITS },
+                        Ticket::Hits(query.clone()),
+                    ));
+                    if let Some(Open::Sessions(picker)) = &mut self.open {
+                        picker.searched = query;
+                    }
+                }
+                self.ask_preview(effects);
+            }
             _ => {}
         }
     }
@@ -332,6 +405,7 @@ impl App {
                     self.set_mode(mode, effects);
                 }
             }
+            Some(Open::Efforts(_)) => self.thinking(&value, effects),
             Some(Open::Themes { .. }) => self.set_theme(&value, effects),
             Some(Open::History(_)) => self.composer.set(&value),
             Some(Open::Rewind(_)) => self.rewind_how(&value),

@@ -6,7 +6,7 @@ use protocol::Reply;
 use super::pickers::Open;
 use super::{Answer, App, Effect, Ticket};
 use crate::composer::Chip;
-use crate::dialog::{Choice, table_sheet};
+use crate::dialog::{Choice, report_sheet, table_sheet};
 use crate::format::tokens;
 use crate::transcript::Note;
 
@@ -23,7 +23,7 @@ impl App {
         };
         match (ticket, answer) {
             (Ticket::Created, Answer::Receipt(receipt)) => {
-                self.opening = false;
+                // It is there when its first event is; until then what is sent waits.
                 let session = receipt.session;
                 effects.push(Effect::Follow(session.clone(), 0));
                 for deferred in std::mem::take(&mut self.deferred) {
@@ -44,8 +44,8 @@ impl App {
                 self.open_session(receipt.session, effects);
                 self.composer.set(&text);
             }
-            (Ticket::Paths(fragment), Answer::Reply(Reply::Paths(paths))) => {
-                self.paths_found(&fragment, paths)
+            (Ticket::Mentions(fragment), Answer::Reply(Reply::Mentions(found))) => {
+                self.mentions_found(&fragment, found)
             }
             (Ticket::Commands, Answer::Reply(Reply::Commands(commands))) => {
                 self.commands = commands;
@@ -60,6 +60,7 @@ impl App {
             (Ticket::Sessions, Answer::Reply(Reply::Sessions(sessions))) => {
                 self.sessions_found(sessions, effects)
             }
+            (Ticket::Hits(words), Answer::Reply(Reply::Hits(hits))) => self.hits_found(&words, hits, effects),
             (Ticket::Preview(session), Answer::Reply(Reply::Session(view))) => {
                 self.preview_found(&session, &view)
             }
@@ -70,11 +71,8 @@ impl App {
                     .map(|model| {
                         let window =
                             model.context.map(|context| format!("{} tokens", tokens(u64::from(context))));
-                        let mut choice = Choice::new(
-                            model.model.as_str(),
-                            model.model.as_str(),
-                            window.unwrap_or_default(),
-                        );
+                        let detail = window.or_else(|| model.reason.clone()).unwrap_or_default();
+                        let mut choice = Choice::new(model.model.as_str(), model.model.as_str(), detail);
                         choice.refused = (!model.usable)
                             .then(|| model.reason.unwrap_or_else(|| "it cannot be used".to_owned()));
                         choice
@@ -132,17 +130,10 @@ impl App {
                 self.transcript.note(Note::done(format!("written: {path}")))
             }
             (Ticket::Report(_), Answer::Text(text)) => {
-                self.transcript.sheet(move |columns| {
-                    let rows = crate::markdown::rows(
-                        &text,
-                        columns.saturating_sub(2).min(crate::transcript::MEASURE),
-                    );
-                    rows.into_iter()
-                        .map(|row| row.led_by(&[crate::text::Span::new("  ", crate::text::Ink::Text)]))
-                        .collect()
-                });
+                self.transcript.sheet(move |columns| report_sheet(&text, columns));
             }
             (Ticket::Image, Answer::Image(image)) => self.composer.attach(Chip::Image(image)),
+            (Ticket::Picture(_), Answer::Reply(Reply::Blob(coded))) => self.show_picture(&coded, effects),
             (Ticket::Say(text), _) => self.say(text),
             _ => {}
         }
@@ -166,7 +157,8 @@ impl App {
                 }
                 self.transcript.note(Note::failure(error.message, error.hint));
             }
-            Ticket::Paths(_) | Ticket::Commands | Ticket::Preview(_) => {}
+            Ticket::Mentions(_) | Ticket::Commands | Ticket::Preview(_) => {}
+            Ticket::Hits(_) | Ticket::Picture(_) => {}
             // Somebody else was quicker.
             Ticket::Quiet if error.kind == Failure::Invalid => self.say(error.message),
             Ticket::Image => self.say(error.message),

@@ -174,6 +174,7 @@ impl Story {
             options: vec![
                 option("allow", "Allow once", OptionKind::AllowOnce),
                 option("always", "Always allow shell(cargo test *) in this project", OptionKind::AllowAlways),
+                option("edit", "Change it first", OptionKind::AllowEdited),
                 option("deny", "No", OptionKind::RejectOnce),
             ],
             is_question: false,
@@ -219,6 +220,92 @@ impl Story {
         }
         self.effects.iter().filter_map(op).collect()
     }
+}
+
+#[test]
+fn only_long_turns_that_nobody_watches_ring_a_bell() {
+    let told = |story: &Story| {
+        let told = story.effects.iter().filter_map(|effect| match effect {
+            Effect::Notify { title, body } => Some(format!("{title}: {body}")),
+            _ => None,
+        });
+        told.collect::<Vec<_>>()
+    };
+    let away = "\x1b[O";
+    let mut watched = coupon(80, 40);
+    watched.ends(Stop::Done);
+    assert!(told(&watched).is_empty());
+    let mut unwatched = coupon(80, 40);
+    unwatched.keys(away);
+    unwatched.ends(Stop::Done);
+    assert_eq!(told(&unwatched), ["covey is done: I'll look at how coupons are applied."]);
+    let mut short = coupon(80, 40);
+    short.keys(away);
+    let end =
+        TurnEnd { stop: Stop::Done, cause: None, usage: Usage::default(), steps: 1, duration_ms: 4_900 };
+    short.event(Some("t1"), EventBody::TurnEnd(end));
+    assert!(told(&short).is_empty());
+    let mut back = coupon(80, 40);
+    back.keys(away);
+    back.keys("\x1b[I");
+    back.ends(Stop::Done);
+    assert!(told(&back).is_empty());
+}
+
+#[test]
+fn sub_agents_have_lanes() {
+    let mut story = Story::new(80, 30);
+    story.prompt("look at it from all sides");
+    let start = |agent: &str| {
+        let (agent, model) = (AgentId::new(agent), None);
+        EventBody::TurnStart(TurnStart { parent: Some(TurnId::new("t1")), agent, model, mode: Mode::Ask })
+    };
+    let asked =
+        |text: &str| EventBody::UserPrompt(UserPrompt { content: vec![Content::text(text)], key: None });
+    for (turn, agent, text) in [
+        ("t1.1", "claude", "find every caller of apply_coupon"),
+        ("t1.2", "codex", "write the test that fails"),
+        ("t1.3", "native", "read the docs about coupons"),
+    ] {
+        story.event(Some(turn), start(agent));
+        story.event(Some(turn), asked(text));
+    }
+    let call = |call: &str, title: &str| {
+        EventBody::ToolCall(ToolCall {
+            call: call.into(),
+            name: "read".to_owned(),
+            title: title.to_owned(),
+            kind: ToolKind::Read,
+            status: ToolStatus::InProgress,
+            input: json!({}),
+            via: None,
+            locations: vec![],
+        })
+    };
+    story.event(Some("t1.2"), call("d1", "read src/queue.rs"));
+    let usage = Usage { input: 2_000, output: 300, cost_usd: Some(0.02), ..Usage::default() };
+    let end = TurnEnd { stop: Stop::Done, cause: None, usage, steps: 2, duration_ms: 4_000 };
+    story.event(Some("t1.1"), EventBody::TurnEnd(end));
+    insta::assert_snapshot!("lanes_80", story.screen());
+}
+
+#[test]
+fn what_can_be_mentioned_is_listed_by_kind() {
+    use protocol::{Mention, MentionKind};
+    let mut story = Story::new(80, 24);
+    story.keys("see @cart");
+    let mention =
+        |kind, name: &str, detail: &str| Mention { kind, name: name.to_owned(), detail: detail.to_owned() };
+    let found = vec![
+        mention(MentionKind::Path, "src/cart/", ""),
+        mention(MentionKind::Path, "src/my cart.rs", ""),
+        mention(MentionKind::Agent, "cart-expert", "knows the cart"),
+        mention(MentionKind::Symbol, "Cart::apply", "src/cart/coupon.rs:41"),
+    ];
+    story.input(Input::Reply(Ticket::Mentions("cart".to_owned()), Ok(Answer::Reply(Reply::Mentions(found)))));
+    insta::assert_snapshot!("mentions_80", story.screen());
+    story.keys("\x1b[B\t");
+    assert_eq!(story.app.composer.buffer.text(), "see @\"src/my cart.rs\" ");
 }
 
 /// The conversation of the picture in the README.

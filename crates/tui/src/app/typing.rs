@@ -28,6 +28,7 @@ impl App {
                 self.background = Some((red, green, blue));
                 effects.push(Effect::Theme(self.theme()));
             }
+            Signal::Pictures => self.pictures = Some(0),
             Signal::Scroll { up } => self.scroll(up, 3),
         }
     }
@@ -360,14 +361,14 @@ impl App {
                 }
                 self.follow_questions();
             }
-            Answered::Edited(command) => self.allow_edited(session, request, command, effects),
+            Answered::Instead(command) => self.ask_for_another(session, request, command, effects),
             Answered::Stop => self.stop_turn(effects),
             Answered::Waits | Answered::Pass => {}
         }
     }
 
     /// No to what was asked, with the command that the person wants instead.
-    fn allow_edited(
+    fn ask_for_another(
         &mut self,
         session: protocol::SessionId,
         request: protocol::RequestId,

@@ -114,6 +114,39 @@ pub(crate) fn table_sheet(title: &str, entries: &[(String, String)], columns: us
     rows
 }
 
+/// Markdown; what is fenced in it is what a program of ours printed, whose columns stay where lines are broken.
+pub(crate) fn report_sheet(text: &str, columns: usize) -> Vec<Line> {
+    let wide = columns.min(crate::transcript::MEASURE);
+    let lead = Span::new("  ", Ink::Text);
+    let mut rows = Vec::new();
+    for (number, part) in text.split("```").enumerate() {
+        if number % 2 == 0 {
+            let laid = crate::markdown::rows(part, wide.saturating_sub(2));
+            rows.extend(laid.into_iter().map(|row| row.led_by(std::slice::from_ref(&lead))));
+            continue;
+        }
+        if !rows.is_empty() {
+            rows.push(Line::new());
+        }
+        for line in crate::text::plain(part.trim_matches('\n')).lines() {
+            let hang = Span::new(" ".repeat(2 + last_column(line).min(wide / 2)), Ink::Text);
+            let indent = Indent::new(lead.clone(), hang);
+            rows.extend(wrap(&[Span::new(line, Ink::Soft)], wide, &indent));
+        }
+    }
+    while rows.last().is_some_and(|row| row.width() <= 2 && row.text().trim().is_empty()) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Where the last column of a printed table begins.
+fn last_column(line: &str) -> usize {
+    let chars: Vec<char> = line.chars().collect();
+    let begins = |at: &usize| chars[at - 1] == ' ' && chars[at - 2] == ' ' && chars[*at] != ' ';
+    (2..chars.len().min(40)).rfind(begins).unwrap_or(0)
+}
+
 /// The commands by section, and those that were added.
 pub(crate) fn command_list(added: &[CommandSummary], columns: usize) -> Vec<Line> {
     let mut rows = Vec::new();

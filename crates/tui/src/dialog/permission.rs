@@ -18,8 +18,8 @@ pub(crate) enum Answered {
     Pass,
     /// The person has decided.
     With(Decision),
-    /// The person changed the command and allows it so.
-    Edited(String),
+    /// The person wants this to run, and the question knows no way but a no that says so.
+    Instead(String),
     /// Stop the whole turn.
     Stop,
 }
@@ -63,7 +63,17 @@ impl PermissionDialog {
         }
         if let Some(buffer) = &mut self.editing {
             return match key.code {
-                Code::Enter => Answered::Edited(buffer.text().to_owned()),
+                Code::Enter => {
+                    let text = buffer.text().to_owned();
+                    let edited = self.request.options.iter().find(|o| o.kind == OptionKind::AllowEdited);
+                    match edited {
+                        Some(option) => {
+                            let (option, reason) = (option.id.clone(), Some(text));
+                            Answered::With(Decision::Choose { option, reason })
+                        }
+                        None => Answered::Instead(text),
+                    }
+                }
                 Code::Esc => {
                     self.editing = None;
                     Answered::Waits
@@ -109,11 +119,7 @@ impl PermissionDialog {
                     'n' if !self.request.is_question => {
                         return self.of_kind(&[OptionKind::RejectOnce, OptionKind::RejectAlways]);
                     }
-                    'e' if self.command.is_some() && !self.request.is_question => {
-                        let mut buffer = Buffer::default();
-                        buffer.insert(self.command.as_deref().unwrap_or_default());
-                        self.editing = Some(buffer);
-                    }
+                    'e' if self.command.is_some() && !self.request.is_question => self.edit_command(),
                     // An answer of the person's own words.
                     _ if self.request.is_question => {
                         let mut buffer = Buffer::default();
@@ -128,6 +134,12 @@ impl PermissionDialog {
         Answered::Waits
     }
 
+    fn edit_command(&mut self) {
+        let mut buffer = Buffer::default();
+        buffer.insert(self.command.as_deref().unwrap_or_default());
+        self.editing = Some(buffer);
+    }
+
     fn of_kind(&mut self, kinds: &[OptionKind]) -> Answered {
         let found = self.request.options.iter().position(|option| kinds.contains(&option.kind));
         found.map_or(Answered::Waits, |at| self.choose(at))
@@ -136,6 +148,10 @@ impl PermissionDialog {
     fn choose(&mut self, at: usize) -> Answered {
         let Some(option) = self.request.options.get(at) else { return Answered::Waits };
         self.selected = at;
+        if option.kind == OptionKind::AllowEdited {
+            self.edit_command();
+            return Answered::Waits;
+        }
         if option.kind.allows() {
             return Answered::With(Decision::Choose { option: option.id.clone(), reason: None });
         }
@@ -177,6 +193,7 @@ impl PermissionDialog {
             let (line, caret) = field("run instead: ", buffer, columns);
             rows.push(line);
             let at = (rows.len() - 1, caret);
+            rows.push(Line::of("    enter runs it once · esc back", Ink::Faint));
             return (rows, Some(at));
         }
         let free = self.request.is_question && self.request.options.len() == 1;
@@ -200,20 +217,30 @@ impl PermissionDialog {
         for (at, option) in self.request.options.iter().enumerate() {
             let here = at == selected;
             let mark = if here { "  › " } else { "    " };
-            let mut line = Line::of(mark, Ink::Accent);
-            line.push(format!("{} ", at + 1), Style::new(Ink::Accent).bold());
             let mut name = plain_line(&option.name);
             if !option.kind.allows() && !self.request.is_question {
                 name.push_str(", and say why");
             }
-            line.push(name, if here { Style::default().bold() } else { Style::new(Ink::Soft) });
-            let line = line.cut(columns);
-            rows.push(if here { line.on(Ground::Selected, columns) } else { line });
+            if option.kind == OptionKind::AllowEdited {
+                name.push_str(" (e)");
+            }
+            // What is allowed, and for how long, is never cut off.
+            let style = if here { Style::default().bold() } else { Style::new(Ink::Soft) };
+            let number = Span::new(format!("{} ", at + 1), Style::new(Ink::Accent).bold());
+            let indent = Indent {
+                first: vec![Span::new(mark, Ink::Accent), number],
+                rest: vec![Span::new("      ", Ink::Text)],
+            };
+            let lines = wrap(&[Span::new(name, style)], columns, &indent);
+            rows.extend(lines.into_iter().map(|line| match here {
+                true => line.on(Ground::Selected, columns),
+                false => line,
+            }));
         }
-        if self.command.is_some() && !self.request.is_question {
+        let offered = self.request.options.iter().any(|option| option.kind == OptionKind::AllowEdited);
+        if self.command.is_some() && !self.request.is_question && !offered {
             rows.push(
-                Line::of("    e ", Style::new(Ink::Accent).bold())
-                    .then("change the command first", Ink::Soft),
+                Line::of("    e ", Style::new(Ink::Accent).bold()).then("say what to run instead", Ink::Soft),
             );
         }
         rows

@@ -17,6 +17,8 @@ pub(crate) struct Choice {
     pub(crate) detail: String,
     /// Rows that are shown for the one that is selected.
     pub(crate) preview: Vec<String>,
+    /// The words that were found in what is behind it.
+    pub(crate) hit: Option<String>,
     /// Cannot be chosen, and why.
     pub(crate) refused: Option<String>,
 }
@@ -48,8 +50,8 @@ pub(crate) struct Picker {
     /// The first one that is shown.
     top: usize,
     hint: String,
-    /// The list is found elsewhere by the words, not here.
-    pub(crate) remote: bool,
+    /// The words that were looked for elsewhere, too.
+    pub(crate) searched: String,
 }
 
 impl Picker {
@@ -63,7 +65,7 @@ impl Picker {
             selected: 0,
             top: 0,
             hint: String::new(),
-            remote: false,
+            searched: String::new(),
         }
     }
 
@@ -98,13 +100,36 @@ impl Picker {
         }
     }
 
+    /// One whose content has the words that are searched for; `preview` is where.
+    pub(crate) fn add_hit(&mut self, words: &str, choice: Choice, preview: Vec<String>) {
+        let known = self.choices.iter().position(|known| known.value == choice.value);
+        let at = known.unwrap_or_else(|| {
+            self.choices.push(choice);
+            self.choices.len() - 1
+        });
+        let (selected, top) = (self.selected, self.top);
+        (self.choices[at].hit, self.choices[at].preview) = (Some(words.to_owned()), preview);
+        self.narrow();
+        (self.selected, self.top) = (selected.min(self.found.len().saturating_sub(1)), top);
+    }
+
+    /// By the label first, then those whose content has the words.
     fn narrow(&mut self) {
-        if self.remote {
-            self.found = (0..self.choices.len()).collect();
-        } else {
-            let labels = self.choices.iter().map(|choice| format!("{} {}", choice.label, choice.detail));
-            self.found = fuzzy(self.words.text(), labels);
-        }
+        let words = self.words.text().trim();
+        let mut found = fuzzy(words, self.choices.iter().map(|choice| choice.label.clone()));
+        // What stands in the margin has to be named exactly, or every few letters would fit something there.
+        let named = |at: &usize| {
+            let detail = self.choices[*at].detail.to_lowercase();
+            words.to_lowercase().split_whitespace().all(|word| detail.contains(word))
+        };
+        let named: Vec<usize> =
+            (0..self.choices.len()).filter(named).filter(|at| !found.contains(at)).collect();
+        found.extend(named);
+        let is_hit = |at: &usize| !words.is_empty() && self.choices[*at].hit.as_deref() == Some(words);
+        let hits: Vec<usize> =
+            (0..self.choices.len()).filter(is_hit).filter(|at| !found.contains(at)).collect();
+        found.extend(hits);
+        self.found = found;
         (self.selected, self.top) = (0, 0);
     }
 

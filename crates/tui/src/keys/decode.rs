@@ -1,6 +1,7 @@
 //! Bytes into keys: the old sequences, those with modifiers, and the kitty protocol.
 
 use super::{Code, Key, Signal};
+use crate::picture;
 
 /// More than this is no paste but a flood; what is over goes into the next one.
 const MAX_PASTE: usize = 32 << 20;
@@ -282,6 +283,9 @@ fn command(bytes: &[u8], settled: bool) -> Step {
         _ => None,
     });
     match end {
+        Some((text, length)) if bytes[1] == b'_' => {
+            Step::Took(length, (bytes[2..text] == *picture::YES).then_some(Signal::Pictures))
+        }
         Some((text, length)) => Step::Took(length, background(&bytes[2..text])),
         // Alt and that letter, then.
         None if settled => Step::Took(2, Some(Signal::Key(Key { alt: true, ..Key::char(bytes[1] as char) }))),
@@ -327,6 +331,7 @@ mod tests {
         assert_eq!(keys(b"\x1b[I\x1b[O"), "Focus(true) Focus(false)");
         assert_eq!(keys(b"\x1b]11;rgb:1e1e/ffff/0000\x07x"), "Background(30, 255, 0) x");
         assert_eq!(keys(b"\x1b[<64;10;5M"), "Scroll { up: true }");
+        assert_eq!(keys(b"\x1b_Gi=31;OK\x1b\\\x1b_Gi=31;EINVAL\x1b\\x"), "Pictures x");
         assert_eq!(keys(b"\x1b\x1b"), "esc esc");
     }
 

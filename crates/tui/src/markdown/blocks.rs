@@ -22,7 +22,6 @@ pub(super) struct Layout {
     link: Option<Arc<str>>,
     code: Option<(String, String)>,
     table: Option<Table>,
-    heading: Option<HeadingLevel>,
     /// A blank row is due before the next block.
     gap: bool,
 }
@@ -51,7 +50,6 @@ impl Layout {
             link: None,
             code: None,
             table: None,
-            heading: None,
             gap: false,
         }
     }
@@ -140,7 +138,6 @@ impl Layout {
         match tag {
             Tag::Heading { level, .. } => {
                 self.flush();
-                self.heading = Some(level);
                 let style = Style::default().bold();
                 self.styles.push(if level <= HeadingLevel::H2 {
                     Style { ink: Ink::Accent, ..style }
@@ -218,7 +215,6 @@ impl Layout {
             TagEnd::Heading(_) => {
                 self.flush();
                 self.styles.pop();
-                self.heading = None;
             }
             TagEnd::BlockQuote(_) | TagEnd::List(_) => {
                 self.flush();
@@ -286,13 +282,7 @@ impl Layout {
 
     /// The text so far as rows.
     fn flush_line(&mut self) {
-        let mut spans = std::mem::take(&mut self.inline);
-        if let (Some(level), None) = (self.heading, self.link.as_ref()) {
-            let marks = "#".repeat(level as usize);
-            if level > HeadingLevel::H2 {
-                spans.insert(0, Span::new(format!("{marks} "), Ink::Faint));
-            }
-        }
+        let spans = std::mem::take(&mut self.inline);
         let (first, rest) = self.leads();
         self.rows.extend(wrap(&spans, self.columns, &Indent { first, rest }));
     }

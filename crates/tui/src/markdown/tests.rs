@@ -15,7 +15,7 @@ fn everything_there_is() {
     A paragraph with code, bold and a
     link that is long.
 
-    ### Sub
+    Sub
 
     • one
     • two

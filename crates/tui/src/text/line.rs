@@ -29,6 +29,8 @@ pub(crate) enum Ink {
     Number,
     Type,
     Function,
+    /// A colour that is the number of a picture, whatever the theme.
+    Picture(u8),
 }
 
 /// What a piece of text stands on.

@@ -4,7 +4,10 @@ use protocol::{AgentId, Stop, Timestamp, TurnId, Usage};
 
 use super::Page;
 use crate::format::{duration, money, tokens};
-use crate::text::{Ink, Line, Style, fit, plain_line};
+use crate::text::{Ink, Line, Style, fit, plain_line, width};
+
+/// Columns for the name of an agent.
+const MAX_NAME: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
@@ -88,17 +91,26 @@ impl Lanes {
     }
 
     pub(super) fn rows(&self, page: &Page<'_>) -> Vec<Line> {
-        self.lanes.iter().enumerate().map(|(number, lane)| lane.row(number, page, self.closed)).collect()
+        // Names stand in a column, so that what each does can be read down.
+        let names = self.lanes.iter().map(|lane| width(lane.name())).max().unwrap_or(0).min(MAX_NAME);
+        let row = |(number, lane): (usize, &Lane)| lane.row(number, names, page, self.closed);
+        self.lanes.iter().enumerate().map(row).collect()
     }
 }
 
 impl Lane {
-    fn row(&self, number: usize, page: &Page<'_>, closed: bool) -> Line {
+    fn name(&self) -> &str {
+        self.agent.as_ref().map_or("agent", |agent| agent.as_str())
+    }
+
+    fn row(&self, number: usize, names: usize, page: &Page<'_>, closed: bool) -> Line {
         let columns = page.measure();
         let depth = self.turn.as_str().matches('.').count();
         let mut line = Line::of(format!("  {}│ ", "  ".repeat(depth.saturating_sub(1))), Ink::Line);
-        let name = self.agent.as_ref().map_or("agent", |agent| agent.as_str());
-        line.push(format!("{name} "), Style::new(Ink::Agent(number as u8)).bold());
+        let name = fit(&plain_line(self.name()), names);
+        let pad = " ".repeat(names - width(&name));
+        line.push(name, Style::new(Ink::Agent(number as u8)).bold());
+        line.push(format!("{pad}  "), Ink::Text);
         let (sign, ink) = match self.ended {
             Some((Stop::Done | Stop::Denied, ..)) => ("✓ ", Ink::Good),
             Some(_) => ("✗ ", Ink::Danger),
@@ -126,7 +138,7 @@ impl Lane {
                     part(duration(*took));
                 }
             }
-            (None, Some(began)) => part(duration(page.now.millis_since(began) / 1000 * 1000)),
+            (None, Some(began)) => part(format!("{} s", page.now.millis_since(began) / 1000)),
             _ => {}
         }
         let what = if self.ended.is_some() || self.doing.is_empty() { &self.asked } else { &self.doing };

@@ -45,9 +45,9 @@ impl Prompt {
         Self { text, attached }
     }
 
-    /// Begins with an exclamation mark: something for the shell.
-    pub(super) fn is_command(&self) -> bool {
-        self.text.starts_with('!')
+    /// `!` is something for the shell, `/compact` a command.
+    pub(super) fn begins(&self, with: &str) -> bool {
+        self.text.starts_with(with)
     }
 
     pub(super) fn rows(&self, page: &Page<'_>) -> Vec<Line> {

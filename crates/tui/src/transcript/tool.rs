@@ -14,6 +14,9 @@ const OUTPUT_ROWS: usize = 4;
 const ERROR_ROWS: usize = 4;
 /// Rows of the person's own commands.
 const OWN_ROWS: usize = 30;
+/// Diffs are this wide at most, and use more than the text's width from here on.
+const WIDEST: usize = 220;
+const DIFF_ABREAST: usize = 140;
 /// No card is longer than this, even open.
 const MAX_ROWS: usize = 400;
 
@@ -149,13 +152,18 @@ impl ToolCard {
     fn body(&self, page: &Page<'_>, columns: usize) -> Vec<Line> {
         let mut rows = Vec::new();
         let inner = columns.saturating_sub(6).max(20);
+        // Text is read best in short lines; code has the width that there is.
+        let wide = page.columns.min(WIDEST).saturating_sub(6).max(20);
         let limit = if page.unfolded { MAX_ROWS } else { DIFF_ROWS };
+        if page.unfolded {
+            rows.extend(command(&self.call, inner));
+        }
         let several = self.diffs().count() > 1;
         for (path, old, new) in self.diffs() {
             if several {
                 rows.push(Line::of(plain_line(path), Ink::Faint));
             }
-            rows.extend(diff::rows(path, old, new, inner, limit));
+            rows.extend(diff::rows(path, old, new, if wide > DIFF_ABREAST { wide } else { inner }, limit));
         }
         for part in self.content() {
             if let ToolContent::Content { content: Content::Image(image) } = part {
@@ -182,7 +190,7 @@ impl ToolCard {
         if shown > 0 && !(has_diff && self.call.status == ToolStatus::Completed) {
             rows.extend(self.output(shown, inner, running || self.own));
         }
-        rows.into_iter().map(|row| row.led_by(&[Span::new("      ", Ink::Text)]).cut(columns)).collect()
+        rows.into_iter().map(|row| row.led_by(&[Span::new("      ", Ink::Text)]).cut(page.columns)).collect()
     }
 
     /// The end of the text for what runs, its beginning for what is over.
@@ -205,7 +213,8 @@ impl ToolCard {
 }
 
 /// What a call that has not run yet would change, as far as its arguments say.
-pub(crate) fn preview(call: &ToolCall, columns: usize) -> Vec<Line> {
+pub(crate) fn preview(call: &ToolCall, columns: usize, limit: usize) -> Vec<Line> {
+    let limit = limit.min(DIFF_ROWS);
     let text = |key: &str| call.input.get(key).and_then(Value::as_str);
     let path = text("path").or_else(|| call.locations.first().map(|at| at.path.as_str())).unwrap_or_default();
     let pairs =
@@ -213,25 +222,32 @@ pub(crate) fn preview(call: &ToolCall, columns: usize) -> Vec<Line> {
     let edit = pairs.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)));
     let whole = text("content").or_else(|| text("text")).filter(|_| call.kind == ToolKind::Edit);
     if let Some((old, new)) = edit {
-        return diff::rows(path, old, new, columns, DIFF_ROWS);
+        return diff::excerpt(path, old, new, columns, limit);
     }
     if let Some(new) = whole {
-        return diff::rows(path, "", new, columns, DIFF_ROWS);
+        return diff::excerpt(path, "", new, columns, limit);
     }
     if let Some(edits) = call.input.get("edits").and_then(Value::as_array) {
         let rows = edits.iter().filter_map(|edit| {
             let text = |key: &str| edit.get(key).and_then(Value::as_str);
             let (old, new) = pairs.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))?;
-            Some(diff::rows(text("path").unwrap_or(path), old, new, columns, DIFF_ROWS))
+            Some(diff::excerpt(text("path").unwrap_or(path), old, new, columns, limit))
         });
-        return rows.flatten().take(DIFF_ROWS * 2).collect();
+        return rows.flatten().take(limit * 2).collect();
     }
-    if let Some(command) =
-        text("command").filter(|command| command.contains('\n') || width(command) > columns)
-    {
-        let lines =
-            plain(command).lines().map(|line| Line::of(fit(line, columns), Ink::Code)).collect::<Vec<_>>();
-        return lines.into_iter().take(DIFF_ROWS).collect();
+    let mut rows = command(call, columns);
+    if rows.len() > limit {
+        let more = rows.len() - limit;
+        rows.truncate(limit);
+        rows.push(Line::of(format!("⚠ {more} more rows; ctrl-o shows all of it"), Ink::Warning));
     }
-    vec![]
+    rows
+}
+
+/// The whole of a command that its title has no room for.
+fn command(call: &ToolCall, columns: usize) -> Vec<Line> {
+    let command = call.input.get("command").and_then(Value::as_str);
+    let long = command.filter(|command| command.contains('\n') || width(command) + 8 > columns);
+    let lines = long.map(|command| plain(command).into_owned()).unwrap_or_default();
+    lines.lines().flat_map(|line| diff::hard_wrap(vec![Span::new(line, Ink::Code)], columns)).collect()
 }

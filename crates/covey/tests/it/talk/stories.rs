@@ -9,14 +9,14 @@ const ESC: &str = "\x1b";
 const CTRL_C: &str = "\x03";
 
 /// Modes that have to be off when the terminal is given back.
-fn is_restored(written: &str) -> bool {
+pub(super) fn is_restored(written: &str) -> bool {
     let last = |on: &str, off: &str| written.rfind(off) > written.rfind(on);
     last("\x1b[?2004h", "\x1b[?2004l") && last("\x1b[>1u", "\x1b[<u") && last("\x1b[?7l", "\x1b[?7h") && {
         written.rfind("\x1b[?25l").is_none_or(|hidden| written.rfind("\x1b[?25h") > Some(hidden))
     }
 }
 
-async fn leave(mut talk: Talk) -> String {
+pub(super) async fn leave(mut talk: Talk) -> String {
     talk.keys(CTRL_C);
     talk.sees("ctrl-c again leaves").await;
     talk.keys(CTRL_C);
@@ -168,7 +168,7 @@ model: Changed.
     assert_eq!(std::fs::read_to_string(world.project.join("a.txt")).unwrap(), "one\n");
 }
 
-async fn leave_with_text(mut talk: Talk) {
+pub(super) async fn leave_with_text(mut talk: Talk) {
     talk.keys(CTRL_C);
     talk.sees("ask, or").await;
     leave(talk).await;
@@ -201,7 +201,7 @@ async fn commands_complete_and_sheets_are_shown() {
     talk.keys("\r");
     talk.sees("folder").await;
     talk.keys("see @read");
-    talk.sees("› readme.md").await;
+    talk.sees("›   readme.md").await;
     talk.keys("\t");
     talk.sees("see @readme.md ").await;
     talk.keys("\x15/theme plain\r");
@@ -222,7 +222,7 @@ async fn a_streamed_answer_costs_few_bytes() {
     talk.sees("ask, or").await;
     talk.ask("talk").await;
     let before = talk.written();
-    talk.until("the end", |screen| screen.contains("word word") && screen.contains("? keys")).await;
+    talk.until("the end", |screen| screen.contains("word word") && screen.contains("? keys ·")).await;
     let each = (talk.written() - before) / 2000;
     assert!(each <= 60, "{each} bytes for each delta");
     leave(talk).await;

@@ -54,6 +54,11 @@ fn anything() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn mentioned(name: &str) -> protocol::Mention {
+    let kind = protocol::MentionKind::Symbol;
+    protocol::Mention { kind, name: name.to_owned(), detail: "here".to_owned() }
+}
+
 impl Story {
     fn step(&mut self, step: Step) {
         if self.seq == 0 {
@@ -94,8 +99,8 @@ impl Story {
                     0 => (Ticket::Sessions, Reply::Sessions(vec![])),
                     1 => (Ticket::Models, Reply::Models(vec![])),
                     2 => (
-                        Ticket::Paths("a".to_owned()),
-                        Reply::Paths(vec!["a/b.rs".to_owned(), "a/".to_owned()]),
+                        Ticket::Mentions("a".to_owned()),
+                        Reply::Mentions(["a/b c.rs", "a/", "a::b"].map(mentioned).to_vec()),
                     ),
                     3 => (Ticket::UndoPreview { what: None, redo: false }, Reply::Changes(vec![])),
                     _ => (Ticket::Commands, Reply::Commands(vec![])),
