@@ -321,7 +321,9 @@ impl Relay {
         }
         let tool = self.about(&request);
         let editor = self.editor.clone();
-        let (id, options) = (request.request, request.options);
+        // Editors have buttons and no line to write in, so nothing is changed there.
+        let (id, mut options) = (request.request, request.options);
+        options.retain(|option| option.kind != protocol::OptionKind::AllowEdited);
         let (handle, registration) = AbortHandle::new_pair();
         self.asked.insert(id.clone(), handle);
         let asking = Abortable::new(async move { editor.ask(&tool, &options).await }, registration);
