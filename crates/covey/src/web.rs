@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::exit::Failure;
 use crate::settings::Settings;
+use crate::terminal::tell_warning;
 
 const PROVIDERS: &[&str] = &["searxng", "brave", "exa", "tavily"];
 
@@ -57,16 +58,18 @@ fn provider(section: &Section) -> Result<Option<SearchProvider>, Failure> {
     });
     let url = url.transpose()?;
     if name == "searxng" {
-        let url = url.ok_or_else(|| {
-            Failure::usage("`web.search` is searxng, and `web.url` does not say where it is")
-                .hint("covey config set web.url https://searx.example.org/")
-        })?;
-        return Ok(Some(SearchProvider::SearXng { url }));
+        if url.is_none() {
+            tell_warning(
+                "`web.search` is searxng, and `web.url` does not say where it is; nothing is searched",
+            );
+        }
+        return Ok(url.map(|url| SearchProvider::SearXng { url }));
     }
     let variable = section.key_env.clone().unwrap_or_else(|| variable(name));
     let Some(key) = section.key.clone().or_else(|| process_env(&variable)) else {
-        return Err(Failure::usage(format!("`web.search` is {name}, and there is no key for it"))
-            .hint(format!("put it into the variable {variable}")));
+        // No reason not to answer: most prompts search nothing.
+        tell_warning(&format!("`web.search` is {name}, and no key is in {variable}; nothing is searched"));
+        return Ok(None);
     };
     Ok(Some(match name {
         "brave" => SearchProvider::Brave { key, url },
