@@ -35,6 +35,8 @@ mod cli;
 mod manus;
 mod openclaw;
 
+mod import;
+
 pub use agent::{Agent, Turn};
 pub use catalogue::{AgentConfig, Catalogue, CatalogueError, Entry, Interface, Kind, Known, Models, Probe};
 pub use child::{Child, ChildEnd};
@@ -42,6 +44,7 @@ pub use fleet::{Fleet, FleetOptions, NotThere};
 pub use gate::{Change, Gate, Passed, Refusal, Wish};
 pub use heard::Heard;
 pub use hooks::{HookAnswer, HookCall};
+pub use import::{ImportError, Imported, ImportedTurn, Step, import, remember};
 pub use probe::{Found, Login, survey};
 pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;

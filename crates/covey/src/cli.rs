@@ -49,6 +49,13 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 something was denied for want of a person; \
 4 a limit or time-out stopped it; 5 no model could be reached; 130 cancelled.";
 
+const IMPORT_HELP: &str = "\
+Where they are:
+  Claude Code  ~/.claude/projects/FOLDER/SESSION.jsonl
+  Codex        ~/.codex/sessions/YEAR/MONTH/DAY/rollout-*.jsonl
+  Gemini CLI   ~/.gemini/tmp/PROJECT/chats/session-*.jsonl
+  OpenCode     opencode export SESSION > FILE";
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Ask one thing, headless: the answer goes to stdout
@@ -257,6 +264,17 @@ pub(crate) enum SessionCommand {
         output: Option<PathBuf>,
         /// The same as --format json
         #[arg(long, conflicts_with = "format")]
+        json: bool,
+    },
+    /// Take over past sessions from the files of Claude Code, Codex, Gemini CLI and OpenCode, and say what is lost
+    #[command(after_help = IMPORT_HELP)]
+    Import {
+        #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+        /// Where it worked, if the file does not say
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        cwd: Option<PathBuf>,
+        #[arg(long)]
         json: bool,
     },
     /// Play a session again in the terminal

@@ -2,6 +2,7 @@
 
 mod check;
 mod context;
+mod import;
 mod list;
 mod manage;
 mod replay;
@@ -35,6 +36,7 @@ pub(crate) fn session(command: SessionCommand) -> Result<Exit, Failure> {
             let pace = replay::Pace { speed, idle: idle.0 };
             replay::replay(&store, &session, pace, replay::filter(&types, text)?, from, json)
         }
+        SessionCommand::Import { files, cwd, json } => import::import(&store, &files, cwd.as_deref(), json),
         SessionCommand::Fork { session, at, json } => manage::fork(&store, &session, at, json),
         SessionCommand::Rename { session, title, json } => manage::rename(&store, &session, &title, json),
         SessionCommand::Delete { sessions, json } => manage::delete(&store, &sessions, json),

@@ -214,3 +214,29 @@ async fn replay_begins_with_the_event_it_is_told() {
         "{twice:?}"
     );
 }
+
+/// A session of another agent becomes ours, and says what is lost on the way.
+#[tokio::test]
+async fn past_sessions_of_other_agents_are_taken_over() {
+    let world = World::bare("").await;
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures/import");
+    for agent in ["claude", "codex", "gemini"] {
+        let file = fixtures.join(format!("{agent}.jsonl"));
+        let done = world.covey(&["session", "import", "--json", file.to_str().unwrap()]).await;
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let report: Value = serde_json::from_str(&done.out).unwrap();
+        assert_eq!((report["agent"].as_str(), report["turns"].as_u64()), (Some(agent), Some(1)), "{report}");
+        assert!(report["lost"].as_object().is_some_and(|lost| !lost.is_empty()), "{report}");
+        let session = report["session"].as_str().unwrap();
+        let shown = world.covey(&["session", "show", session]).await;
+        assert!(shown.out.contains("Do it.") && shown.out.contains("The tool answered"), "{shown:?}");
+        let sound = world.covey(&["session", "verify", session]).await;
+        assert_eq!(sound.code, Some(0), "{sound:?}");
+        // The agent takes up its own session when it goes on.
+        let memory = world.home.join("sessions").join(session).join(format!("agent-{agent}.json"));
+        assert!(std::fs::read_to_string(memory).unwrap().contains(report["their_session"].as_str().unwrap()));
+    }
+    world.write("no.txt", "nothing");
+    let done = world.covey(&["session", "import", "no.txt"]).await;
+    assert_eq!((done.code, done.err.contains("no session of Claude Code")), (Some(2), true), "{done:?}");
+}
