@@ -13,11 +13,15 @@ use crate::acp_agent::{AcpAgent, Connection};
 use crate::catalogue::{Catalogue, Kind, Known};
 use crate::cli;
 use crate::process::Start;
+use crate::roll::Roll;
 
 /// This many unexpected ends …
 const CRASHES: usize = 3;
 /// … in this time, and the agent is not started again.
 const CRASH_WINDOW: Duration = Duration::from_secs(5 * 60);
+
+/// Between an unexpected end and the next start; four times that after the second.
+const RESTART: Duration = Duration::from_millis(500);
 
 /// What agents of other makers are started with.
 pub struct FleetOptions {
@@ -33,6 +37,8 @@ pub struct FleetOptions {
     pub servers: Vec<acp::McpServer>,
     /// Told to agents.
     pub version: String,
+    /// Where those that run are written down.
+    pub roll: Arc<Roll>,
     /// How long an agent without work is kept.
     pub idle: Duration,
 }
@@ -164,7 +170,7 @@ impl Fleet {
         {
             return Ok(connection);
         }
-        self.refuse_after_crashes(id)?;
+        self.after_crashes(id).await?;
         let connection = Arc::new(Connection::open(&start, &self.options, id, files).await?);
         connections.insert(start, Arc::downgrade(&connection));
         Ok(connection)
@@ -178,12 +184,17 @@ impl Fleet {
         times.push(Instant::now());
     }
 
-    pub(crate) fn refuse_after_crashes(&self, id: &AgentId) -> Result<(), Trouble> {
-        let crashes = self.crashes.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = crashes
-            .get(id)
-            .map_or(0, |times| times.iter().filter(|time| time.elapsed() < CRASH_WINDOW).count());
+    /// Before an agent is started: one that ended unexpectedly is given a moment, then a longer one, then none.
+    pub(crate) async fn after_crashes(&self, id: &AgentId) -> Result<(), Trouble> {
+        let recent = {
+            let crashes = self.crashes.lock().unwrap_or_else(PoisonError::into_inner);
+            let fresh =
+                |times: &Vec<Instant>| times.iter().filter(|time| time.elapsed() < CRASH_WINDOW).count();
+            crashes.get(id).map_or(0, fresh)
+        };
         if recent < CRASHES {
+            let pause = RESTART * u32::try_from(recent * recent).unwrap_or(0);
+            tokio::time::sleep(pause).await;
             return Ok(());
         }
         Err(Trouble {

@@ -1,10 +1,26 @@
 //! What an agent keeps between turns, and lets go of when nothing happens for long.
+//!
+//! Nothing happens as long as nobody asks it anything and nothing that it started computes: a build in the background is
+//! waited for.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+
+use crate::roll::{OnRoll, Working};
+
+/// How often one that has been idle for long, and builds something, is looked at again.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// Something that runs, works and rests.
+pub(crate) trait Rests: Send + 'static {
+    fn on_roll(&self) -> &Arc<OnRoll>;
+
+    /// Held as long as it works.
+    fn working(&mut self) -> &mut Option<Working>;
+}
 
 /// Something that a turn takes, and brings back if it ends well.
 pub(crate) struct Kept<T> {
@@ -13,21 +29,33 @@ pub(crate) struct Kept<T> {
     timer: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-impl<T: Send + 'static> Kept<T> {
+impl<T: Rests> Kept<T> {
     pub(crate) fn new(idle: Duration) -> Self {
         Self { kept: Arc::default(), idle, timer: std::sync::Mutex::default() }
     }
 
     pub(crate) async fn take(&self) -> Option<T> {
         self.wind(None);
-        self.kept.lock().await.take()
+        let mut kept = self.kept.lock().await.take()?;
+        let working = kept.on_roll().work();
+        *kept.working() = Some(working);
+        Some(kept)
     }
 
-    pub(crate) async fn bring_back(&self, kept: T) {
+    pub(crate) async fn bring_back(&self, mut kept: T) {
+        *kept.working() = None;
+        let place = Arc::downgrade(kept.on_roll());
         *self.kept.lock().await = Some(kept);
         let (weak, idle) = (Arc::downgrade(&self.kept), self.idle);
         self.wind(Some(tokio::spawn(async move {
             tokio::time::sleep(idle).await;
+            while let Some(place) = place.upgrade() {
+                if !place.is_building().await {
+                    place.leaves();
+                    break;
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
             if let Some(kept) = weak.upgrade() {
                 kept.lock().await.take();
             }

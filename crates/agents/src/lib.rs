@@ -19,6 +19,7 @@ mod catalogue;
 mod fleet;
 mod probe;
 mod process;
+mod roll;
 
 mod actions;
 mod gate;
@@ -46,6 +47,7 @@ pub use heard::Heard;
 pub use hooks::{HookAnswer, HookCall};
 pub use import::{ImportError, Imported, ImportedTurn, Step, import, remember};
 pub use probe::{Found, Login, survey};
+pub use roll::{AgentState, Roll, RunningAgent};
 pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;
 pub use updates::{Reporter, report};

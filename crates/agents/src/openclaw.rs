@@ -148,7 +148,8 @@ async fn through_program(
     let args = ["agent", "--local", "--json", "--session-id", session, "--message", prompt];
     let args: Vec<String> = args.map(str::to_owned).to_vec();
     let start = post.start(turn.mode, &args);
-    let mut process = LineProcess::start_whole(&start, &post.fleet.options, post.id.as_str())?;
+    let mut process = LineProcess::start_whole(&start, &post.fleet.options, &post.id)?;
+    let _working = process.on_roll().work();
     process.close_input();
     let mut reader = Reader::new();
     loop {

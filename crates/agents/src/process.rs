@@ -6,10 +6,14 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use acp::{Line, Lines};
-use guard::{SandboxLauncher, SandboxNeeds};
+use guard::SandboxNeeds;
 use project::{Child, HostError, command};
+use protocol::AgentId;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::AbortHandle;
+
+use crate::fleet::FleetOptions;
+use crate::roll::OnRoll;
 
 const TAIL_LINES: usize = 30;
 const TAIL_LINE: usize = 400;
@@ -28,6 +32,7 @@ pub(crate) struct Start {
 
 /// A running agent. Dropping it kills its whole group.
 pub(crate) struct Process {
+    place: Arc<OnRoll>,
     /// Only held, never used: the lock makes that something that can be shared.
     _child: Mutex<Child>,
     tail: Tail,
@@ -38,20 +43,27 @@ impl Process {
     /// Starts it, and hands out the ends of its pipes.
     pub(crate) fn start(
         start: &Start,
-        launcher: &SandboxLauncher,
+        options: &FleetOptions,
+        id: &AgentId,
     ) -> Result<(Self, ChildStdin, ChildStdout), HostError> {
         start.needs.writable.iter().for_each(|place| make_state_folder(place));
         let mut agent = command(&start.program);
         agent.args(&start.args).envs(start.env.iter().map(|(name, value)| (name, value))).cwd(&start.cwd);
         agent.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = launcher.launch_with(agent, start.roots.clone(), &start.needs)?;
+        let mut child = options.launcher.launch_with(agent, start.roots.clone(), &start.needs)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(HostError::NotStarted("it has no pipes".to_owned()));
         };
         let tail = Tail::default();
         let reading = tokio::spawn(keep_tail(stderr, tail.clone())).abort_handle();
-        Ok((Self { _child: Mutex::new(child), tail, reading }, stdin, stdout))
+        let place = options.roll.enter(id, child.id(), &start.cwd);
+        Ok((Self { place, _child: Mutex::new(child), tail, reading }, stdin, stdout))
+    }
+
+    /// Its place on the roll.
+    pub(crate) fn on_roll(&self) -> &Arc<OnRoll> {
+        &self.place
     }
 
     pub(crate) fn tail(&self) -> Tail {

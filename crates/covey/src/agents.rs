@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use ::agents::{Found, Login, survey};
+use ::agents::{Found, Login, Roll, survey};
 use client::Client;
 use futures::StreamExt;
 use guard::SandboxLauncher;
-use protocol::{AgentId, Content, EventBody, Limits, Mode, Op, Stop};
+use project::ProcessInfo;
+use protocol::{AgentId, Content, EventBody, Limits, Mode, Op, Stop, Timestamp};
 use serde_json::json;
 
 use crate::block_on;
@@ -16,12 +17,13 @@ use crate::cli::{AgentsArguments, AgentsCommand};
 use crate::exit::{Exit, Failure};
 use crate::in_process::InProcess;
 use crate::settings::Settings;
-use crate::terminal::{Stream, Style, print, tell, tell_warning};
+use crate::terminal::{Stream, Style, ago, one_line, plain, print, tell, tell_warning};
 
 pub(crate) fn agents(arguments: AgentsArguments) -> Result<Exit, Failure> {
     match arguments.command {
         None => list(arguments.json, arguments.refresh),
         Some(AgentsCommand::Test { name, json }) => block_on(test(&name, json)),
+        Some(AgentsCommand::Status { json }) => status(json),
         Some(AgentsCommand::Install { name, yes }) => install(&name, yes),
         Some(AgentsCommand::Login { name }) => login(&name),
     }
@@ -154,6 +156,61 @@ fn shown(body: &EventBody) -> String {
         EventBody::TurnEnd(end) => format!("ends     {}", end.stop.as_str()),
         other => other.name().to_owned(),
     }
+}
+
+/// Which run now, and what they take, with everything they started.
+fn status(json: bool) -> Result<Exit, Failure> {
+    let running = Roll::read(&crate::settings::home()?.data_dir().join("run"));
+    let moment = |time: SystemTime| {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    };
+    if json {
+        for (agent, tree) in &running {
+            let process = |process: &ProcessInfo| {
+                json!({"pid": process.pid, "parent": process.parent, "name": process.name, "memory": process.memory,
+                    "started": moment(process.started), "cpu_ms": u64::try_from(process.cpu.as_millis()).unwrap_or(u64::MAX)})
+            };
+            let memory: u64 = tree.iter().map(|process| process.memory).sum();
+            let mut line = json!(agent);
+            line["memory"] = json!(memory);
+            line["processes"] = tree.iter().map(process).collect();
+            print(&format!("{line}\n"))?;
+        }
+        return Ok(Exit::Done);
+    }
+    if running.is_empty() {
+        print("no agent runs\n")?;
+        return Ok(Exit::Done);
+    }
+    let (style, now) = (Style::of(Stream::Out), Timestamp::now());
+    let megabytes = |bytes: u64| format!("{:.0} MB", bytes as f64 / 1e6);
+    let row = |cells: [&str; 6]| {
+        let [agent, pid, state, since, memory, rest] = cells;
+        format!("{agent:<10} {pid:<8} {state:<14} {since:<11} {memory:>8}  {rest}\n")
+    };
+    let mut out = style.faint(&row(["agent", "process", "state", "started", "memory", "where"]));
+    for (agent, tree) in &running {
+        let memory = megabytes(tree.iter().map(|process| process.memory).sum());
+        let (pid, started) = (agent.pid.to_string(), ago(agent.started, now));
+        let cwd = agent.cwd.to_string_lossy();
+        out.push_str(&row([
+            agent.agent.as_str(),
+            &pid,
+            agent.state.as_str(),
+            &started,
+            &memory,
+            &plain(&cwd),
+        ]));
+        for process in tree.iter().skip(1) {
+            let (pid, started) = (process.pid.to_string(), ago(moment(process.started), now));
+            let line =
+                row(["", &pid, "", &started, &megabytes(process.memory), &one_line(&process.name, 40)]);
+            out.push_str(&style.faint(&line));
+        }
+    }
+    print(&out)?;
+    Ok(Exit::Done)
 }
 
 fn install(name: &str, yes: bool) -> Result<Exit, Failure> {

@@ -543,6 +543,11 @@ pub(crate) enum AgentsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Which run now, for whom, and what memory they and what they started take
+    Status {
+        #[arg(long)]
+        json: bool,
+    },
     /// Install an agent, after asking
     Install {
         name: String,

@@ -323,6 +323,7 @@ impl Settings {
             env: process_env,
             servers: crate::servers::handed_on(self)?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            roll: ::agents::Roll::in_folder(&self.home.data_dir().join("run")),
             idle: IDLE,
         }))
     }

@@ -40,5 +40,7 @@ pub use host::{
 };
 pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};
-pub use process::{Child, Command, Output, SpawnError, command, run_in_foreground};
+pub use process::{
+    Child, Command, Output, ProcessInfo, SpawnError, command, process_tree, run_in_foreground,
+};
 pub use root::{Project, ProjectError};

@@ -6,8 +6,10 @@ mod command;
 mod foreground;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod watcher;
 
 pub use child::{Child, Output};
 pub use command::{Command, SpawnError, command};
 pub use foreground::run_in_foreground;
+pub use tree::{ProcessInfo, process_tree};

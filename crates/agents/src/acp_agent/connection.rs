@@ -14,6 +14,7 @@ use tokio::task::AbortHandle;
 
 use crate::fleet::{FleetOptions, Trouble};
 use crate::process::{Process, Start, Tail};
+use crate::roll::OnRoll;
 
 /// How long an agent may take to say who it is. Some fetch half a runtime first.
 const INITIALIZE: Duration = Duration::from_secs(60);
@@ -37,7 +38,7 @@ pub(crate) struct Connection {
     handled: watch::Receiver<u64>,
     tail: Tail,
     dispatching: AbortHandle,
-    _process: Process,
+    process: Process,
 }
 
 #[derive(Default)]
@@ -55,7 +56,7 @@ impl Connection {
         id: &AgentId,
         files: bool,
     ) -> Result<Self, Trouble> {
-        let started = Process::start(start, &options.launcher);
+        let started = Process::start(start, options, id);
         let (process, stdin, stdout) = started
             .map_err(|error| Trouble::unreachable(format!("`{id}` could not be started: {error}"), None))?;
         let tail = process.tail();
@@ -85,7 +86,11 @@ impl Connection {
                 return Err(Trouble::unreachable(message, None));
             }
         };
-        Ok(Self { client, agreed, routes, handled, tail, dispatching, _process: process })
+        Ok(Self { client, agreed, routes, handled, tail, dispatching, process })
+    }
+
+    pub(crate) fn on_roll(&self) -> &Arc<OnRoll> {
+        self.process.on_roll()
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -11,8 +11,10 @@ use super::connection::{Arrived, Connection, explain, out_of_turn};
 use super::terminals::Terminals;
 use crate::fleet::{Post, Trouble};
 use crate::handover::{self, HISTORY_BYTES};
+use crate::idle::Rests;
 use crate::memory::Memory;
 use crate::narrator::notice;
+use crate::roll::{OnRoll, Working};
 use crate::telling::is_child;
 use crate::{Reporter, Turn};
 
@@ -33,6 +35,17 @@ pub(super) struct Live {
     pub(super) cost_usd: f64,
     chosen_mode: Option<String>,
     chosen_model: bool,
+    working: Option<Working>,
+}
+
+impl Rests for Live {
+    fn on_roll(&self) -> &Arc<OnRoll> {
+        self.connection.on_roll()
+    }
+
+    fn working(&mut self) -> &mut Option<Working> {
+        &mut self.working
+    }
 }
 
 impl Drop for Live {
@@ -99,6 +112,7 @@ async fn open(
         Err(trouble) => return Err(trouble),
     };
     let live = Live {
+        working: Some(connection.on_roll().work()),
         connection,
         session,
         arrived,

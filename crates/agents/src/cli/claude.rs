@@ -25,9 +25,10 @@ use super::lines::{LineProcess, Spoken};
 use crate::fleet::{Post, Trouble};
 use crate::gate::{Gate, Refusal, Wish};
 use crate::handover::{self, HISTORY_BYTES};
-use crate::idle::Kept;
+use crate::idle::{Kept, Rests};
 use crate::memory::Memory;
 use crate::narrator::notice;
+use crate::roll::{OnRoll, Working};
 use crate::telling::{End, Telling, fail, inlined, is_child};
 use crate::title::title;
 use crate::{Agent, Reporter, Turn, report};
@@ -49,12 +50,23 @@ struct Inner {
 /// A process between turns.
 struct Live {
     process: LineProcess,
+    working: Option<Working>,
     reader: Reader,
     session: Option<String>,
     model: Option<String>,
     only_looks: bool,
     cost_usd: f64,
     requests: u32,
+}
+
+impl Rests for Live {
+    fn on_roll(&self) -> &Arc<OnRoll> {
+        self.process.on_roll()
+    }
+
+    fn working(&mut self) -> &mut Option<Working> {
+        &mut self.working
+    }
 }
 
 impl ClaudeAgent {
@@ -132,7 +144,7 @@ impl Inner {
         if let Some(live) = kept.filter(|live| live.only_looks == only_looks && !live.process.has_ended()) {
             return Ok(live);
         }
-        self.post.fleet.refuse_after_crashes(&self.post.id)?;
+        self.post.fleet.after_crashes(&self.post.id).await?;
         if let Some(memory) = memory {
             match self.start(turn, Some(&memory.session), reporter).await {
                 Ok(live) => return Ok(live),
@@ -172,8 +184,9 @@ impl Inner {
             args.extend(words(&["--resume", session]));
         }
         let start = self.post.start(turn.mode, &args);
-        let process = LineProcess::start(&start, &self.post.fleet.options, id.as_str())?;
+        let process = LineProcess::start(&start, &self.post.fleet.options, id)?;
         let mut live = Live {
+            working: Some(process.on_roll().work()),
             process,
             reader: Reader::default(),
             session: session.map(str::to_owned),

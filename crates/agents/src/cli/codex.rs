@@ -22,10 +22,11 @@ use tokio_util::sync::CancellationToken;
 use crate::fleet::{Post, Trouble};
 use crate::gate::{Gate, Refusal, Wish};
 use crate::handover::{self, HISTORY_BYTES};
-use crate::idle::Kept;
+use crate::idle::{Kept, Rests};
 use crate::memory::Memory;
 use crate::narrator::notice;
 use crate::process::{Process, Tail};
+use crate::roll::{OnRoll, Working};
 use crate::telling::{End, Telling, fail, inlined, is_child};
 use crate::title::title;
 use crate::{Agent, Reporter, Turn, report};
@@ -54,7 +55,18 @@ struct Live {
     reader: Reader,
     only_looks: bool,
     tail: Tail,
-    _process: Process,
+    working: Option<Working>,
+    process: Process,
+}
+
+impl Rests for Live {
+    fn on_roll(&self) -> &Arc<OnRoll> {
+        self.process.on_roll()
+    }
+
+    fn working(&mut self) -> &mut Option<Working> {
+        &mut self.working
+    }
 }
 
 impl CodexAgent {
@@ -130,7 +142,7 @@ impl Inner {
         if let Some(live) = kept.filter(|live| live.only_looks == only_looks && !live.peer.is_closed()) {
             return Ok(live);
         }
-        self.post.fleet.refuse_after_crashes(&self.post.id)?;
+        self.post.fleet.after_crashes(&self.post.id).await?;
         let id = &self.post.id;
         let starting = self.start(memory, turn, reporter);
         tokio::time::timeout(STARTING, starting).await.unwrap_or_else(|_| {
@@ -145,7 +157,7 @@ impl Inner {
         reporter: &Reporter,
     ) -> Result<Live, Trouble> {
         let (id, options) = (&self.post.id, &self.post.fleet.options);
-        let started = Process::start(&self.post.start(turn.mode, &[]), &options.launcher);
+        let started = Process::start(&self.post.start(turn.mode, &[]), options, id);
         let (process, stdin, stdout) = started
             .map_err(|error| Trouble::unreachable(format!("`{id}` could not be started: {error}"), None))?;
         let tail = process.tail();
@@ -157,7 +169,8 @@ impl Inner {
             reader: Reader::default(),
             only_looks: self.post.known.only_looks(turn.mode),
             tail,
-            _process: process,
+            working: Some(process.on_roll().work()),
+            process,
         };
         let client = json!({"name": "covey", "title": "Covey", "version": options.version});
         live.ask("initialize", json!({"clientInfo": client}))

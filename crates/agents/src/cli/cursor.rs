@@ -82,7 +82,8 @@ async fn run(
     }
     args.extend(["--".to_owned(), prompt]);
     let start = post.start(turn.mode, &args);
-    let mut process = LineProcess::start(&start, &post.fleet.options, post.id.as_str())?;
+    let mut process = LineProcess::start(&start, &post.fleet.options, &post.id)?;
+    let _working = process.on_roll().work();
     process.close_input();
     let mut telling = Telling::new(turn, reporter.clone(), post.cwd.clone());
     if post.known.only_looks(turn.mode) && turn.mode >= Mode::Ask {

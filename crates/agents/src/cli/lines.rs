@@ -1,7 +1,10 @@
 //! A program that is talked to in lines of JSON.
 
+use std::sync::Arc;
+
 use acp::{Line, Lines};
 use project::HostError;
+use protocol::AgentId;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -10,6 +13,7 @@ use tokio::task::AbortHandle;
 
 use crate::fleet::{FleetOptions, Trouble};
 use crate::process::{Process, Start, Tail};
+use crate::roll::OnRoll;
 
 /// Lines that may wait to be read; beyond that the program waits.
 const WAITING: usize = 256;
@@ -26,27 +30,31 @@ pub(crate) struct LineProcess {
     spoken: mpsc::Receiver<Spoken>,
     tail: Tail,
     reading: AbortHandle,
-    _process: Process,
+    process: Process,
 }
 
 impl LineProcess {
-    pub(crate) fn start(start: &Start, options: &FleetOptions, name: &str) -> Result<Self, Trouble> {
-        Self::start_as(start, options, name, Form::Lines)
+    pub(crate) fn start(start: &Start, options: &FleetOptions, id: &AgentId) -> Result<Self, Trouble> {
+        Self::start_as(start, options, id, Form::Lines)
     }
 
     /// One that may also print a single document, over as many lines as it likes.
-    pub(crate) fn start_whole(start: &Start, options: &FleetOptions, name: &str) -> Result<Self, Trouble> {
-        Self::start_as(start, options, name, Form::Document)
+    pub(crate) fn start_whole(start: &Start, options: &FleetOptions, id: &AgentId) -> Result<Self, Trouble> {
+        Self::start_as(start, options, id, Form::Document)
     }
 
-    fn start_as(start: &Start, options: &FleetOptions, name: &str, form: Form) -> Result<Self, Trouble> {
+    fn start_as(start: &Start, options: &FleetOptions, id: &AgentId, form: Form) -> Result<Self, Trouble> {
         let failed =
-            |error: HostError| Trouble::unreachable(format!("`{name}` could not be started: {error}"), None);
-        let (process, stdin, stdout) = Process::start(start, &options.launcher).map_err(failed)?;
+            |error: HostError| Trouble::unreachable(format!("`{id}` could not be started: {error}"), None);
+        let (process, stdin, stdout) = Process::start(start, options, id).map_err(failed)?;
         let tail = process.tail();
         let (sender, spoken) = mpsc::channel(WAITING);
         let reading = tokio::spawn(read(stdout, sender, tail.clone(), form)).abort_handle();
-        Ok(Self { stdin: Some(stdin), spoken, tail, reading, _process: process })
+        Ok(Self { stdin: Some(stdin), spoken, tail, reading, process })
+    }
+
+    pub(crate) fn on_roll(&self) -> &Arc<OnRoll> {
+        self.process.on_roll()
     }
 
     /// The next thing that it says; none when it has ended.

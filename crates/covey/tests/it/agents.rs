@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::world::{Done, World};
 
@@ -164,4 +165,47 @@ async fn who_is_not_there_is_told_with_what_to_do() {
     world.configure("[agents.mine]\nmodel = \"x\"\n");
     let done = world.covey(&["run", "--agent", "mine", "hello"]).await;
     assert!(done.err.contains("hint: agents.mine.acp = "), "{done:?}");
+}
+
+#[tokio::test]
+async fn those_that_run_are_seen_with_what_they_started() {
+    let world = world(&[]).await;
+    // Mode full: it runs the command itself, in the background, and then waits.
+    let mut child = world
+        .command(&[
+            "run",
+            "--json",
+            "--agent",
+            "fake",
+            "--mode",
+            "full",
+            "run! sleep 1000 > /dev/null 2>&1 &\nsay there\nhang",
+        ])
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if line.contains("\"agent_message\"") {
+            break;
+        }
+    }
+    let done = world.covey(&["agents", "status", "--json"]).await;
+    let status: Value = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"));
+    assert_eq!(
+        (status["agent"].as_str(), status["state"].as_str()),
+        (Some("fake"), Some("busy")),
+        "{status}"
+    );
+    assert!(status["memory"].as_u64() > Some(100_000), "{status}");
+    let names: Vec<&str> = status["processes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|process| process["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"covey-testkit"), "{names:?}");
+    crate::world::signal(&child, rustix::process::Signal::KILL);
+    child.wait().await.unwrap();
+    // What a killed Covey left behind is not taken for something that runs.
+    assert_eq!(world.covey(&["agents", "status"]).await.out, "no agent runs\n");
 }

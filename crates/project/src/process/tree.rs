@@ -1,0 +1,95 @@
+//! A process and all it started, as the system counts them. Only Linux tells; elsewhere there is nothing to see.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    pub pid: u32,
+    pub parent: u32,
+    pub name: String,
+    /// Memory that is really in use, in bytes.
+    pub memory: u64,
+    pub started: SystemTime,
+    /// What it has computed so far.
+    pub cpu: Duration,
+}
+
+/// Ticks in a second, as `/proc` counts; the same on every Linux there is.
+const TICKS: u64 = 100;
+const PAGE: u64 = 4096;
+
+/// The process and what it started, the process first. Empty when it is gone.
+pub fn process_tree(root: u32) -> Vec<ProcessInfo> {
+    let booted = booted();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return vec![] };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let mut all: HashMap<u32, ProcessInfo> =
+        pids.filter_map(|pid| read(pid, booted)).map(|process| (process.pid, process)).collect();
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for process in all.values() {
+        children.entry(process.parent).or_default().push(process.pid);
+    }
+    let (mut tree, mut waiting) = (Vec::new(), vec![root]);
+    while let Some(pid) = waiting.pop() {
+        // Taken out, so that a number that is used anew can make no circle.
+        let Some(process) = all.remove(&pid) else { continue };
+        waiting.extend(children.remove(&pid).unwrap_or_default());
+        tree.push(process);
+    }
+    if let Some((_, rest)) = tree.split_first_mut() {
+        rest.sort_by_key(|process: &ProcessInfo| process.pid);
+    }
+    tree
+}
+
+fn read(pid: u32, booted: SystemTime) -> Option<ProcessInfo> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name is in brackets and may hold anything, brackets too.
+    let (start, end) = (stat.find('(')?, stat.rfind(')')?);
+    let fields: Vec<&str> = stat.get(end + 2..)?.split(' ').collect();
+    let number = |at: usize| fields.get(at)?.trim().parse::<u64>().ok();
+    let ticks = |count: u64| Duration::from_millis(count * 1000 / TICKS);
+    Some(ProcessInfo {
+        pid,
+        parent: u32::try_from(number(1)?).ok()?,
+        name: stat[start + 1..end].to_owned(),
+        memory: number(21)? * PAGE,
+        started: booted + ticks(number(19)?),
+        cpu: ticks(number(11)? + number(12)?),
+    })
+}
+
+fn booted() -> SystemTime {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let seconds = stat.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse().ok());
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_process_and_what_it_started_are_found() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 1000 & echo there; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+        let tree = process_tree(child.id());
+        let names: Vec<&str> = tree.iter().map(|process| process.name.as_str()).collect();
+        assert_eq!((tree[0].pid, tree[0].parent), (child.id(), std::process::id()));
+        assert!(names.contains(&"sleep"), "{names:?}");
+        assert!(tree[0].memory > 0 && tree[0].started > SystemTime::UNIX_EPOCH);
+        for process in tree.iter().skip(1) {
+            let _ = Command::new("kill").arg(process.pid.to_string()).status();
+        }
+        child.wait().unwrap();
+        assert_eq!(process_tree(child.id()), []);
+    }
+}
