@@ -22,6 +22,7 @@ mod process;
 mod roll;
 
 mod actions;
+mod compaction;
 mod gate;
 mod handover;
 mod heard;

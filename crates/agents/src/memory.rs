@@ -29,6 +29,16 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// The next prompt begins anew.
+    pub(crate) fn forget(folder: &Path, agent: &AgentId) {
+        if let Some(file) = file(folder, agent) {
+            // One that is not there is forgotten already.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
 /// An agent's name comes from the settings, and becomes a part of a file's.
 fn file(folder: &Path, agent: &AgentId) -> Option<PathBuf> {
     let name = agent.as_str();

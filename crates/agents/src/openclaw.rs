@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{LineProcess, Spoken, words};
+use crate::compaction::began_anew;
 use crate::fleet::{Post, Trouble};
 use crate::handover::{self, HISTORY_BYTES};
 use crate::memory::Memory;
@@ -63,6 +64,9 @@ async fn run(
     cancel: &CancellationToken,
     reporter: &Reporter,
 ) -> Result<Ended, Trouble> {
+    if began_anew(post, turn, reporter).await {
+        return Ok((Stop::Done, None));
+    }
     let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
     let events = if is_child(turn) { None } else { turn.services.history(HISTORY_BYTES).await.ok() };
     let since = memory.as_ref().map(|memory| &memory.turn);

@@ -16,6 +16,7 @@ use super::Inner;
 use super::connection::{Arrived, explain};
 use super::requests::Requests;
 use super::session::{Live, Ready, between_turns, ready};
+use crate::compaction::began_anew;
 use crate::fleet::Trouble;
 use crate::gate::Gate;
 use crate::memory::Memory;
@@ -28,6 +29,9 @@ const CANCELLING: Duration = Duration::from_millis(1500);
 
 pub(super) async fn run(inner: &Arc<Inner>, turn: Turn, cancel: CancellationToken, reporter: Reporter) {
     let kept = if is_child(&turn) { None } else { inner.kept.take().await };
+    if began_anew(&inner.post, &turn, &reporter).await {
+        return reporter.send(Update::Done { stop: Stop::Done, cause: None }).await;
+    }
     let prepared = tokio::select! {
         ready = ready(&inner.post, kept, &turn, &reporter) => ready,
         () = cancel.cancelled() => {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::{LineProcess, Spoken};
 use super::words;
+use crate::compaction::began_anew;
 use crate::fleet::{Post, Trouble};
 use crate::handover::{self, HISTORY_BYTES};
 use crate::memory::Memory;
@@ -55,6 +56,9 @@ async fn run(
     cancel: &CancellationToken,
     reporter: &Reporter,
 ) -> Result<Stop, Trouble> {
+    if began_anew(post, turn, reporter).await {
+        return Ok(Stop::Done);
+    }
     let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
     let events = if is_child(turn) { None } else { turn.services.history(HISTORY_BYTES).await.ok() };
     let since = memory.as_ref().map(|memory| &memory.turn);

@@ -73,7 +73,7 @@ fn write(store: &Store, imported: &Imported, place: &Path) -> Result<SessionId, 
     let mut opened = store.create(start, first)?;
     let mut last = None;
     for (at, turn) in imported.turns.iter().enumerate() {
-        let id = TurnId::new(&format!("t{}", at + 1));
+        let id = TurnId::new(format!("t{}", at + 1));
         let bodies = events(imported, turn, &id);
         let bodies = bodies.into_iter().map(|body| (Some(id.clone()), body));
         // What it said is as old as the turn; the files know no better than that for most of it.
@@ -104,7 +104,7 @@ fn events(imported: &Imported, turn: &ImportedTurn, id: &TurnId) -> Vec<EventBod
         match step {
             Step::Thought(text) | Step::Said(text) => {
                 messages += 1;
-                let message = MessageId::new(&format!("{id}.m{messages}"));
+                let message = MessageId::new(format!("{id}.m{messages}"));
                 let chunk = Chunk { message: message.clone(), text: text.clone() };
                 bodies.push(match step {
                     Step::Thought(_) => EventBody::AgentThought(chunk),
@@ -114,7 +114,7 @@ fn events(imported: &Imported, turn: &ImportedTurn, id: &TurnId) -> Vec<EventBod
             }
             Step::Call { call, name, kind, input } => {
                 order += 1;
-                let ours = CallId::new(&format!("{id}_c{order}"));
+                let ours = CallId::new(format!("{id}_c{order}"));
                 open.insert(call, ours.clone());
                 bodies.push(EventBody::ToolCall(ToolCall {
                     call: ours,
@@ -187,8 +187,9 @@ fn report(session: &SessionId, imported: &Imported, json: bool) -> Result<(), Fa
         });
         return Ok(print(&format!("{value}\n"))?);
     }
-    let mut text =
-        format!("{session}  {turns} turns, {messages} messages and {calls} calls of {}\n", imported.agent);
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let counts = [many(turns, "turn"), many(messages, "message"), many(calls, "call")].join(", ");
+    let mut text = format!("{session}  {counts} of {}\n", imported.agent);
     for (what, count) in &imported.losses {
         text.push_str(&format!("  not taken over: {count} {}\n", plain(what)));
     }

@@ -157,3 +157,22 @@ async fn without_a_gateway_its_program_does_it_inside_the_walls() {
     assert_eq!(result(&done)["usage"]["input"], 5);
     assert!(asked.lock().unwrap().is_empty());
 }
+
+/// An agent that can not make its conversation smaller begins a new one, and is told what happened.
+#[tokio::test]
+async fn compact_means_a_new_session_that_knows_the_old_one() {
+    let world = World::bare("").await;
+    let (url, asked) = gateway().await;
+    configure(&world, &url, "claw-token");
+    run(&world, &["--mode", "auto", "look"]).await;
+    let done = run(&world, &["--mode", "auto", "--continue", "/compact"]).await;
+    assert!(told(&done).ends_with("told what happened in short\nends: done"), "{done:?}");
+    run(&world, &["--mode", "auto", "--continue", "look again"]).await;
+    let asked = asked.lock().unwrap();
+    let runs: Vec<&Value> =
+        asked.iter().filter(|frame| frame["method"] == "agent").map(|frame| &frame["params"]).collect();
+    assert_eq!(runs.len(), 2, "the command itself goes to nobody");
+    assert_ne!(runs[0]["sessionKey"], runs[1]["sessionKey"]);
+    let message = runs[1]["message"].as_str().unwrap();
+    assert!(message.contains("<conversation>") && message.contains("There is a.txt"), "{message}");
+}
