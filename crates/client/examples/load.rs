@@ -27,6 +27,8 @@ struct Seen {
     events: u64,
     reordered: u64,
     late_ms: Vec<u32>,
+    /// Pieces of text in a second, from the first to the last, as the log has their times.
+    rate: f64,
 }
 
 fn main() -> Result<(), Failed> {
@@ -64,25 +66,27 @@ async fn load() -> Result<(), Failed> {
         let op = Op::StartTurn { session, prompt, key: None, limits: Limits::default(), attended: false };
         driver.submit(op).await?;
     }
-    let (mut delivered, mut reordered, mut late) = (0, 0, Vec::new());
+    let (mut delivered, mut reordered, mut late, mut rates) = (0, 0, Vec::new(), Vec::new());
     while let Some(seen) = watching.join_next().await {
         let seen = seen??;
         delivered += seen.events;
         reordered += seen.reordered;
         late.extend(seen.late_ms);
+        rates.push(seen.rate);
     }
     let seconds = started.elapsed().as_secs_f64();
     let recorded = recorded(&driver, &ids).await?;
     // Every watcher had to see every event of its session.
     let lost = (recorded * watchers as u64).saturating_sub(delivered);
     late.sort_unstable();
+    rates.sort_by(f64::total_cmp);
     let at = |share: f64| late.get(((late.len() as f64 - 1.0) * share).max(0.0) as usize).copied();
     println!(
         "{}",
         serde_json::json!({
             "sessions": sessions, "clients": sessions * watchers, "connected_ms": connected_ms,
             "seconds": seconds, "events": recorded, "delivered": delivered, "lost": lost, "reordered": reordered,
-            "events_a_second_and_session": recorded as f64 / sessions as f64 / seconds,
+            "events_a_second": {"least": rates.first(), "median": rates.get(rates.len() / 2)},
             "late_ms": {"median": at(0.5), "p99": at(0.99), "most": at(1.0)},
         })
     );
@@ -101,7 +105,7 @@ async fn watch(
     let mut events = remote.events(session, 0).await?;
     drop(place);
     ready.wait().await;
-    let (mut seen, mut last) = (Seen::default(), 0);
+    let (mut seen, mut last, mut first) = (Seen::default(), 0, None);
     while let Some(event) = tokio::time::timeout(PATIENCE, events.next()).await? {
         let event = event?;
         if event.seq != last + 1 {
@@ -111,6 +115,8 @@ async fn watch(
         seen.events += 1;
         match event.body {
             EventBody::AgentMessage(_) => {
+                let since = event.ts.as_millis() - *first.get_or_insert(event.ts.as_millis());
+                seen.rate = seen.late_ms.len() as f64 * 1000.0 / since.max(1) as f64;
                 let late = Timestamp::now().as_millis() - event.ts.as_millis();
                 seen.late_ms.push(u32::try_from(late).unwrap_or(0));
             }
