@@ -50,6 +50,8 @@ fn bounded(mut value: Value) -> Value {
             map.values_mut().for_each(|value| *value = bounded(value.take()));
             if map.get("format").is_some_and(|format| format == "uint32") && !map.contains_key("maximum") {
                 map.insert("maximum".to_owned(), u32::MAX.into());
+                // The bounds say all of it, and not everybody knows the word.
+                map.remove("format");
             }
         }
         Value::Array(list) => list.iter_mut().for_each(|value| *value = bounded(value.take())),
