@@ -7,8 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{Client, ClientError, EventStream, SessionList};
-use protocol::{AgentId, Image, Mode, Op, Receipt, Reply, Request, SessionId};
+use client::{Client, ClientError, EventStream, HostRequests, SessionList};
+use protocol::{
+    AgentId, HostAccepted, HostAnswer, HostOffer, Image, Mode, Op, Receipt, Reply, Request, SessionId,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use tui::{Options, Outside, Report, Theme};
@@ -35,6 +37,18 @@ impl Client for Broken {
 
     async fn sessions(&self) -> Result<SessionList, ClientError> {
         panic!("listing broke")
+    }
+
+    async fn offer_host(
+        &self,
+        _: SessionId,
+        _: HostOffer,
+    ) -> Result<(HostAccepted, HostRequests), ClientError> {
+        panic!("offering broke")
+    }
+
+    async fn answer_host(&self, _: SessionId, _: u64, _: HostAnswer) -> Result<(), ClientError> {
+        panic!("answering broke")
     }
 }
 
