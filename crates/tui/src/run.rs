@@ -210,9 +210,9 @@ impl Ui {
                     self.update(Input::Tick).await;
                 }
                 Next::Resized => self.screen.repaint_at = Some(Instant::now() + RESIZE),
-                Next::Continued => {
-                    self.retake()?;
-                }
+                // Whoever stopped by Ctrl-Z holds it again; doing so twice would lose keys.
+                Next::Continued if terminal::is_held() => self.screen.repaint(&mut self.app),
+                Next::Continued => self.retake()?,
                 Next::Repaint => {
                     self.screen.repaint_at = None;
                     self.app.update(Input::Resize(terminal::size()), Timestamp::now());

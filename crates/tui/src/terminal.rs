@@ -83,6 +83,13 @@ fn taken() -> std::sync::MutexGuard<'static, Option<Taken>> {
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether it is ours, as we made it: a shell that had it in between has made it its own.
+pub(crate) fn is_held() -> bool {
+    let raw = tcgetattr(rustix::stdio::stdin())
+        .is_ok_and(|modes| !modes.local_modes.contains(rustix::termios::LocalModes::ICANON));
+    raw && is_taken()
+}
+
 fn is_taken() -> bool {
     taken().is_some()
 }

@@ -24,6 +24,8 @@ const LOADING: Duration = Duration::from_secs(60);
 const ANSWER: Duration = Duration::from_secs(30);
 /// How long one that answers when asked is given to say more.
 const MOMENT: Duration = Duration::from_secs(2);
+/// Who has little patience to begin with waits for such a part of it only.
+const PATIENT: u32 = 20;
 /// What waits to be written.
 const QUEUE: usize = 64;
 /// Findings of one file that are kept.
@@ -267,24 +269,32 @@ impl LanguageServer {
                 patience = patience.min(MOMENT);
             }
         }
-        let heard = async {
-            loop {
-                let told = self.shared.told.notified();
-                let mut told = std::pin::pin!(told);
-                told.as_mut().enable();
-                {
-                    let findings = self.shared.findings.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(found) = findings.get(uri).filter(|found| found.told > 0) {
-                        return found.list.clone();
-                    }
-                }
-                told.await;
+        match tokio::time::timeout(patience, self.heard(uri, |_| true)).await {
+            Ok(list) if list.is_empty() => {
+                // Some look at the words first, find nothing, and understand them a moment later.
+                let moment = MOMENT.min(patience / PATIENT);
+                let more = tokio::time::timeout(moment, self.heard(uri, |found| !found.is_empty())).await;
+                Some(more.unwrap_or(list))
             }
-        };
-        match tokio::time::timeout(patience, heard).await {
             Ok(list) => Some(list),
             // One that answers when asked and found nothing says nothing else.
             Err(_) => pulls.then(Vec::new),
+        }
+    }
+
+    /// Waits until the server has told what it finds in a file, and it is this.
+    async fn heard(&self, uri: &str, fits: impl Fn(&[Diagnostic]) -> bool) -> Vec<Diagnostic> {
+        loop {
+            let told = self.shared.told.notified();
+            let mut told = std::pin::pin!(told);
+            told.as_mut().enable();
+            {
+                let findings = self.shared.findings.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(found) = findings.get(uri).filter(|found| found.told > 0 && fits(&found.list)) {
+                    return found.list.clone();
+                }
+            }
+            told.await;
         }
     }
 }
