@@ -70,9 +70,10 @@ impl Query {
             QueryKind::Long
         } else if words <= 3 && !names.is_empty() || words == 1 {
             QueryKind::Names
-        } else if names.is_empty() && paths.is_empty() && is_question(&text) {
+        } else if names.is_empty() && paths.is_empty() && (is_question(&text) || names_a_language(&text)) {
             QueryKind::Question
-        } else if change.is_one && words > 1 {
+        // Documentation ends with a full stop, a commit or a task hardly ever.
+        } else if words > 1 && (change.is_one || !text.trim_end().ends_with('.')) {
             QueryKind::Change
         } else {
             QueryKind::Sentence
@@ -113,6 +114,27 @@ fn is_question(text: &str) -> bool {
     }
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     ["how", "what", "where", "why", "which", "when", "who", "does", "can", "is"].contains(&first.as_str())
+}
+
+/// As people ask a search engine: small letters, no full stop, and the name of the language.
+fn names_a_language(text: &str) -> bool {
+    const LANGUAGES: &[&str] = &[
+        "python",
+        "javascript",
+        "typescript",
+        "java",
+        "golang",
+        "rust",
+        "ruby",
+        "php",
+        "c++",
+        "c#",
+        "kotlin",
+        "swift",
+    ];
+    let text = text.trim();
+    let plain = !text.ends_with('.') && !text.contains(": ") && !text.chars().any(char::is_uppercase);
+    plain && text.contains(' ') && text.split_whitespace().any(|word| LANGUAGES.contains(&word))
 }
 
 /// What templates say to the author of an issue.
@@ -212,7 +234,8 @@ impl Change {
             }
         }
         let first = rest.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-        if VERBS.contains(&first.as_str()) {
+        // A sentence with a full stop says what something does, not what was done to it.
+        if VERBS.contains(&first.as_str()) && !line.trim_end().ends_with('.') {
             change.is_one = true;
             change.verb.extend(collect(&first));
         }
@@ -363,6 +386,9 @@ mod tests {
             ("printer: keep the line terminator", QueryKind::Change),
             ("fix(etag): wrong hash of chunked responses", QueryKind::Change),
             ("Fixes a node to its parent.", QueryKind::Sentence),
+            ("Add a node to its parent.", QueryKind::Sentence),
+            ("Strip overstriking to better support man pages", QueryKind::Change),
+            ("remove duplicates from a list python", QueryKind::Question),
             ("", QueryKind::Sentence),
         ] {
             assert_eq!(Query::parse(text).kind, kind, "{text}");

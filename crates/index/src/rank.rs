@@ -48,15 +48,15 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             lexical: LexicalWeights::default(),
-            piece_dense: 0.8,
+            piece_dense: 0.6,
             file_dense: 0.5,
-            file_share: 0.4,
+            file_share: 0.3,
             question_dense: 0.9,
             question_file_share: 0.3,
             change_file_share: 0.65,
             long_dense: 0.3,
             long_file_share: 0.8,
-            name: 0.3,
+            name: 0.2,
             path: 0.4,
             place: 0.4,
             test: 0.5,
@@ -65,7 +65,7 @@ impl Default for Weights {
             again: 0.95,
             whole_file: 0.7,
             loose: 0.8,
-            head: 0.7,
+            head: 0.5,
             clip: 0.5,
         }
     }
