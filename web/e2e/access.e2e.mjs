@@ -51,6 +51,7 @@ export const tests = {
     await page.keyboard.press("1");
     await answered(page, "Wrote it.");
     await page.keyboard.press("Control+k");
+    await page.waitForSelector(".palette input:focus");
     await page.keyboard.type("settings");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".page h1:has-text('Settings')");

@@ -94,9 +94,9 @@ export const tests = {
     await answered(page, "Hello.");
     await page.fill("#composer", "half a thought");
     await newSession(page);
-    assert.equal(await page.inputValue("#composer"), "");
+    await page.waitForFunction(() => document.querySelector("#composer").value === "");
     await page.press("#composer", "ArrowUp");
-    assert.equal(await page.inputValue("#composer"), "remembered");
+    await page.waitForFunction(() => document.querySelector("#composer").value === "remembered");
     await page.click(".entry:has-text('remembered') a");
     await page.waitForFunction(() => document.querySelector("#composer").value === "half a thought");
     await page.reload();

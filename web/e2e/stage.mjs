@@ -32,9 +32,10 @@ export const story = (script, tell, options = {}) => async (browser) => {
 };
 
 export async function newSession(page) {
+  const before = page.url();
   await page.click(".sidebar .new");
   await page.waitForSelector("#composer");
-  await page.waitForFunction(() => location.pathname.startsWith("/session/"));
+  await page.waitForFunction((before) => location.href !== before && location.pathname.startsWith("/session/"), before);
 }
 
 export async function ask(page, text) {
