@@ -278,6 +278,8 @@ fn a_person_hears_before_something_goes_that_no_checkpoint_keeps() {
     for (command, named) in [
         ("git clean -fdX", "`target/`, `web/node_modules/`"),
         ("git clean -dxf web", "`web/node_modules/`"),
+        ("git clean -fdX -e keep", "`target/`, `web/node_modules/`"),
+        ("git clean -fdXenone web", "`web/node_modules/`"),
         ("rm -rf target", "`target/`"),
         ("rm -r ./web", "`web/node_modules/`"),
     ] {
@@ -287,7 +289,14 @@ fn a_person_hears_before_something_goes_that_no_checkpoint_keeps() {
         assert!(because.contains(&format!("it deletes {named}, which no checkpoint keeps")), "{because}");
         assert_eq!(judge(command, false).decision, Ruling::Allow, "{command}: full, and nobody to ask");
     }
-    for command in ["git clean -fd", "git clean -ndX", "rm -rf kept", "rm target/debug/a", "ls target"] {
+    for command in [
+        "git clean -fd",
+        "git clean -ndX",
+        "git clean -e x -fdXn",
+        "rm -rf kept",
+        "rm target/debug/a",
+        "ls target",
+    ] {
         assert_eq!(judge(command, true).decision, Ruling::Allow, "{command}");
     }
 }

@@ -198,20 +198,31 @@ impl Judge<'_> {
 
     /// With `-x` or `-X` git deletes what it ignores, and with `-d` whole folders of it.
     fn git_cleans(&mut self, args: &[Arg], call: &Call<'_>) {
-        let letter = |letters: &[char]| {
-            args.iter().any(|arg| {
-                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters)
-            })
-        };
-        if letter(&['n']) || args.iter().any(|arg| arg.text == "--dry-run") {
+        let (mut letters, mut places, mut words) = (String::new(), Vec::new(), args.iter());
+        while let Some(arg) = words.next() {
+            match arg.text.strip_prefix('-') {
+                None => places.push(arg),
+                Some("-dry-run") => return,
+                Some("-exclude") => drop(words.next()),
+                Some(long) if long.starts_with('-') => {}
+                Some(short) => {
+                    // Behind `e` stands a pattern and no more letters: in this word, or as the next one.
+                    let (flags, pattern) = short.split_once('e').unwrap_or((short, "none"));
+                    letters.push_str(flags);
+                    if pattern.is_empty() {
+                        words.next();
+                    }
+                }
+            }
+        }
+        if letters.contains('n') {
             return;
         }
-        let places: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         let here = Arg::plain(".");
         let places = if places.is_empty() { vec![&here] } else { places };
         let spots: Vec<_> = places.into_iter().filter_map(|place| self.spot(place)).collect();
         for spot in spots.into_iter().filter(|spot| spot.inside) {
-            if letter(&['x', 'X']) && letter(&['d']) {
+            if letters.contains(['x', 'X']) && letters.contains('d') {
                 self.loses_generated(&spot.target, call);
             }
             self.findings.destroy(spot.target);
