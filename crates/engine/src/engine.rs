@@ -4,30 +4,32 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use agents::{Agent, Fleet, NotThere, Unavailable};
+use agents::Fleet;
 use futures::stream::{BoxStream, StreamExt};
-use guard::{Guard, GuardOptions, GuardSettings, Redactor};
-use models::{Catalogue, Effort, Purpose, ResolveError};
-use project::{Home, Host, Launcher, LocalHost, Project, Roots};
+use guard::{GuardSettings, Redactor};
+use models::{Catalogue, Effort};
+use project::{Home, Host, Launcher};
 use protocol::{
-    AgentId, AgentSummary, Content, ErrorInfo, Event, ListChange, Mode, ModelRef, ModelSummary, Op, Receipt,
-    Reply, Request, SessionId, SessionStart, Timestamp, ToolSummary,
+    AgentId, Content, Event, ListChange, Mode, ModelRef, Op, Receipt, Reply, Request, SessionId,
+    SessionStart, Timestamp, ToolSummary,
 };
-use sessions::{ListOptions, Opened, Store, UsageLog};
+use sessions::{ListOptions, Store, UsageLog};
 use tokio::sync::Mutex;
 use tools::Toolbox;
 
 use crate::checkpoint::{Checkpoints, Target as UndoTarget};
-use crate::editor::SessionHost;
-use crate::native::{FindModel, Shared, role_names, with_shelf};
+use crate::native::{Shared, role_names, with_shelf};
 use crate::prompt::{self, Commands};
-use crate::servers::{ServerSet, Servers, ServersOf};
-use crate::session::{Handle, News, OpFailure, SessionOp, Setup, events, open};
-use crate::{ContextLimits, EngineError, Extras, NativeAgent};
+use crate::servers::{Servers, ServersOf};
+use crate::session::{Handle, News, OpFailure, SessionOp, events};
+use crate::{ContextLimits, EngineError, NativeAgent};
 
+mod agent;
 mod hosts;
 mod list;
+mod opening;
 mod reads;
+mod servers;
 
 /// What an engine is made of.
 pub struct EngineOptions {
@@ -53,9 +55,9 @@ pub struct EngineOptions {
     pub auto_context: usize,
     /// The person's MCP servers.
     pub mcp: ServersOf,
-    /// Masks secrets in what models are shown.
     /// Whom the web tools ask.
     pub web: tools::WebSettings,
+    /// Masks secrets in what models are shown.
     pub redactor: Arc<Redactor>,
     /// What may happen without asking.
     pub permissions: GuardSettings,
@@ -152,7 +154,7 @@ impl Engine {
                 self.servers(Path::new(&start.cwd)).introduce(options.home.as_ref()).await;
                 // Whether it can be answered at all is known before anything is written.
                 let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
-                roots(Path::new(&start.cwd))?;
+                opening::roots(Path::new(&start.cwd))?;
                 let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
                 let opened = blocking({
                     let store = store.clone();
@@ -308,23 +310,6 @@ impl Engine {
         }
     }
 
-    /// Every model that is known by name, and whether it could be called now.
-    fn models(&self) -> Vec<ModelSummary> {
-        let catalogue = &self.inner.options.catalogue;
-        let known = catalogue
-            .providers()
-            .into_iter()
-            .filter_map(|provider| catalogue.models(&provider).ok())
-            .flatten();
-        let summary = |model: ModelRef| match catalogue.resolve(model.as_str()) {
-            Ok(found) => ModelSummary { model, context: found.info().context, usable: true, reason: None },
-            Err(error) => {
-                ModelSummary { model, context: None, usable: false, reason: Some(error.to_string()) }
-            }
-        };
-        known.map(summary).collect()
-    }
-
     /// The events of a session after number `after`: from its log, then as they happen.
     pub async fn events(
         &self,
@@ -405,27 +390,6 @@ impl Engine {
         Ok(prompt::prepare(prompt, &place, commands, budget, view.as_ref()).await)
     }
 
-    /// Gives an open session the MCP servers that the person added or changed since its last prompt, and takes away those
-    /// that are gone. What did not change goes on running.
-    async fn take_in_servers(&self, handle: &Handle) {
-        let now = self.servers(&handle.cwd);
-        let before = {
-            let mut seen = handle.servers.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.replace(now.clone())
-        };
-        // The first look is right after its agent was made.
-        let same = |before: &Arc<ServerSet>| Arc::ptr_eq(before, &now) || before.is_empty() && now.is_empty();
-        if before.as_ref().is_none_or(same) {
-            return;
-        }
-        now.introduce(self.inner.options.home.as_ref()).await;
-        let Some(view) = handle.view().await else { return };
-        // One that can not be made any more stays as it was.
-        if let Ok(agent) = self.agent(&view.agent, view.model.as_ref(), &handle.cwd) {
-            handle.use_agent(agent).await;
-        }
-    }
-
     /// What people added that is run by its name.
     fn commands(&self, root: &Path, cwd: &Path) -> Commands {
         let home = self.inner.options.home.as_ref();
@@ -447,18 +411,6 @@ impl Engine {
 
     pub(crate) fn index(&self, root: &Path) -> Option<index::Index> {
         Some(index::Index::new(root, self.inner.options.index.clone()?))
-    }
-
-    /// The MCP servers of the project that `cwd` lies in, brought up to date.
-    fn servers(&self, cwd: &Path) -> Arc<ServerSet> {
-        let options = &self.inner.options;
-        let own = (options.mcp)();
-        let Ok(roots) = roots(cwd) else { return Arc::default() };
-        self.inner.servers.refresh(&roots, options.home.as_ref(), &own, &options.launcher)
-    }
-
-    pub(crate) fn known_servers(&self, root: &Path) -> Arc<ServerSet> {
-        self.inner.servers.get(root).unwrap_or_default()
     }
 
     pub(crate) fn home(&self) -> Option<&Home> {
@@ -490,24 +442,6 @@ impl Engine {
         }
     }
 
-    async fn delete(&self, session: SessionId) -> Result<Receipt, EngineError> {
-        // Held until it is gone, so that nobody opens it in between.
-        let mut open = self.inner.open.lock().await;
-        if let Some(handle) = open.remove(&session) {
-            // A session that closed by itself needs no more.
-            let _ = handle.submit(SessionOp::Park).await;
-            handle.closed().await;
-        }
-        let store = self.store_of(&session).clone();
-        blocking({
-            let session = session.clone();
-            move || store.delete(&session, Timestamp::now())
-        })
-        .await?;
-        self.inner.news.tell(ListChange::Gone(session.clone()));
-        Ok(Receipt { session, turn: None })
-    }
-
     fn tools(&self) -> Vec<ToolSummary> {
         let permissions = &self.inner.options.permissions;
         let summary = |tool: &Arc<dyn tools::Tool>| ToolSummary {
@@ -519,227 +453,6 @@ impl Engine {
         };
         Toolbox::builtin().iter().map(summary).collect()
     }
-
-    async fn set_model(&self, session: SessionId, model: ModelRef) -> Result<Receipt, EngineError> {
-        let handle = self.handle(&session).await?;
-        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
-        let agent = self.agent(&view.agent, Some(&model), Path::new(&view.cwd))?;
-        let receipt = self.ask(session, SessionOp::SetModel { model }).await?;
-        handle.use_agent(agent).await;
-        Ok(receipt)
-    }
-
-    async fn set_agent(
-        &self,
-        session: SessionId,
-        id: AgentId,
-        model: Option<ModelRef>,
-    ) -> Result<Receipt, EngineError> {
-        let handle = self.handle(&session).await?;
-        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
-        let model = model.or_else(|| self.model_of(&id));
-        let agent = self.agent(&id, model.as_ref(), Path::new(&view.cwd))?;
-        let receipt = self.ask(session, SessionOp::SetAgent { agent: id, model }).await?;
-        handle.use_agent(agent).await;
-        Ok(receipt)
-    }
-
-    /// The model of sessions that do not say. Other agents choose their own.
-    fn model_of(&self, agent: &AgentId) -> Option<ModelRef> {
-        self.preferred().model.filter(|_| agent.as_str() == NativeAgent::ID)
-    }
-
-    /// The running session, opened from its log if it is not.
-    pub(crate) async fn handle(&self, session: &SessionId) -> Result<Arc<Handle>, EngineError> {
-        let mut open_sessions = self.inner.open.lock().await;
-        if let Some(handle) = open_sessions.get(session).filter(|handle| handle.is_open()) {
-            return Ok(handle.clone());
-        }
-        let store = self.store_of(session).clone();
-        let opened = blocking({
-            let (store, session) = (store.clone(), session.clone());
-            move || store.open_writer(&session, Timestamp::now())
-        })
-        .await?;
-        let agent = self.agent_of(&opened);
-        let handle = Arc::new(self.run(store, opened, agent)?);
-        open_sessions.insert(session.clone(), handle.clone());
-        Ok(handle)
-    }
-
-    async fn start(
-        &self,
-        store: Store,
-        opened: Opened,
-        agent: Arc<dyn Agent>,
-    ) -> Result<SessionId, EngineError> {
-        let session = opened.view.session.clone();
-        let summary = sessions::summary(&opened.view);
-        let listed = self.is_listed(&store);
-        let handle = self.run(store, opened, agent)?;
-        if listed {
-            self.inner.news.tell(ListChange::Put(Box::new(summary)));
-        }
-        self.inner.open.lock().await.insert(session.clone(), Arc::new(handle));
-        Ok(session)
-    }
-
-    fn run(&self, store: Store, opened: Opened, agent: Arc<dyn Agent>) -> Result<Handle, EngineError> {
-        let options = &self.inner.options;
-        let roots = roots(Path::new(&opened.view.cwd))?;
-        let guard = Arc::new(Guard::new(GuardOptions {
-            settings: options.permissions.clone(),
-            roots: roots.clone(),
-            home: options.home.clone(),
-            user_home: options.user_home.clone(),
-            session: Some(opened.view.session.as_str().to_owned()),
-        }));
-        let local: Arc<dyn Host> =
-            Arc::new(LocalHost::new(roots.clone()).launched_by(options.launcher.clone()));
-        let host = match &options.host {
-            Some(host_of) => host_of(&opened.view.session, local),
-            None => local,
-        };
-        let host = Arc::new(SessionHost::new(host, options.launcher.confines()));
-        let usage_log = options.usage_log.clone();
-        let news = if self.is_listed(&store) { self.inner.news.clone() } else { News::to_nobody() };
-        let socket = options.socket.clone();
-        let view = &opened.view;
-        let hooks = self.hooks(&roots, Path::new(&view.cwd), view.session.clone());
-        let redactor = self.redactor();
-        let setup = Setup { opened, store, agent, host, guard, hooks, redactor, usage_log, news, socket };
-        open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
-    }
-
-    /// The agent that a session had. Without it the session still opens, and prompts say what is missing.
-    fn agent_of(&self, opened: &Opened) -> Arc<dyn Agent> {
-        let view = &opened.view;
-        let model = view.model.clone().or_else(|| self.model_of(&view.agent));
-        self.agent(&view.agent, model.as_ref(), Path::new(&view.cwd)).unwrap_or_else(|error| {
-            let error = ErrorInfo { message: error.to_string(), hint: error.hint() };
-            Arc::new(Unavailable { id: view.agent.clone(), error })
-        })
-    }
-
-    fn agent(
-        &self,
-        id: &AgentId,
-        model: Option<&ModelRef>,
-        cwd: &Path,
-    ) -> Result<Arc<dyn Agent>, EngineError> {
-        if id.as_str() != NativeAgent::ID {
-            return self.foreign(id, model, cwd);
-        }
-        let Some(model) = model else {
-            let message = "no model is chosen".to_owned();
-            let hint = Some("name one: covey run --model PROVIDER/MODEL".to_owned());
-            return Err(EngineError::NoModel { message, hint });
-        };
-        let name = model.as_str();
-        let model = self.inner.options.catalogue.resolve(name).map_err(|error| {
-            let (message, hint) = (error.to_string(), Some(error.hint()));
-            match error {
-                ResolveError::MissingKey { .. } => EngineError::NoModel { message, hint },
-                // The name or the settings are wrong, and stay wrong with every key there is.
-                _ => EngineError::Refused { message, hint },
-            }
-        })?;
-        let root =
-            Project::discover(cwd).map_or_else(|_| cwd.to_owned(), |project| project.root().to_owned());
-        let extras = Extras::read(self.inner.options.home.as_ref(), &root, cwd);
-        let permissions = &self.inner.options.permissions;
-        let servers = self.servers(cwd);
-        let tools = Toolbox::builtin()
-            .with(servers.tools())
-            .filtered(|tool| permissions.offers(tool.name(), tool.group().as_str()));
-        let mut agent = NativeAgent::new(model, tools, cwd.to_owned(), Arc::new(extras));
-        if let Some(index) = self.index(&root) {
-            agent = agent.searching(&index);
-        }
-        // The chain `summary`, where there is one that can be had.
-        let summariser = self.inner.options.catalogue.resolve_for(Purpose::Summary, name).ok();
-        let summariser = summariser.filter(|chosen| chosen.name != name).map(|chosen| chosen.model);
-        // A model for easy things that can not be had is no reason not to answer.
-        let simple = self.inner.options.simple_prompts.as_ref();
-        let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
-        Ok(Arc::new(
-            agent
-                .on_the_web(self.inner.options.web.clone())
-                .sharing(&self.inner.shared)
-                .thinking(self.inner.options.reasoning)
-                .with_simple(simple)
-                .within(self.inner.options.context)
-                .masking(self.inner.options.redactor.clone())
-                .noting(servers.notes())
-                .finding(self.find_model())
-                .summarised_by(summariser),
-        ))
-    }
-
-    /// An agent of another maker.
-    fn foreign(
-        &self,
-        id: &AgentId,
-        model: Option<&ModelRef>,
-        cwd: &Path,
-    ) -> Result<Arc<dyn Agent>, EngineError> {
-        let unknown = || EngineError::NoAgent { message: format!("there is no agent `{id}`"), hint: None };
-        let fleet = self.inner.options.fleet.as_ref().ok_or_else(unknown)?;
-        let roots = roots(cwd)?.iter().map(Path::to_owned).collect();
-        fleet.agent(id, model, cwd, roots).map_err(|error| {
-            let (message, hint) = (error.to_string(), Some(error.hint()));
-            match error {
-                NotThere::Unknown { .. } => EngineError::NoAgent { message, hint },
-                NotThere::NotInstalled { .. } | NotThere::NoKey { .. } => {
-                    EngineError::NoModel { message, hint }
-                }
-            }
-        })
-    }
-
-    fn agents(&self) -> Vec<AgentSummary> {
-        let native = AgentSummary { agent: AgentId::new(NativeAgent::ID), usable: true, reason: None };
-        let fleet = self.inner.options.fleet.as_ref();
-        let others = fleet.into_iter().flat_map(|fleet| fleet.summaries());
-        std::iter::once(native).chain(others).collect()
-    }
-
-    fn find_model(&self) -> FindModel {
-        let catalogue = self.inner.options.catalogue.clone();
-        Arc::new(move |name: &str| catalogue.resolve(name).map_err(|error| error.to_string()))
-    }
-
-    /// Whether lists show what is in this store.
-    fn is_listed(&self, store: &Store) -> bool {
-        store.root() == self.inner.options.store.root()
-    }
-
-    fn store_of(&self, session: &SessionId) -> &Store {
-        let kept_nowhere = self.inner.ephemeral.get().filter(|store| store.exists(session));
-        kept_nowhere.unwrap_or(&self.inner.options.store)
-    }
-
-    fn ephemeral(&self) -> Result<Store, EngineError> {
-        if let Some(store) = self.inner.ephemeral.get() {
-            return Ok(store.clone());
-        }
-        let store = Store::ephemeral().map_err(|error| EngineError::Storage {
-            message: format!("could not make a temporary folder: {error}"),
-            hint: None,
-        })?;
-        Ok(self.inner.ephemeral.get_or_init(|| store).clone())
-    }
-}
-
-/// The folders that belong to the project that `cwd` lies in.
-fn roots(cwd: &Path) -> Result<Roots, EngineError> {
-    let refused = |error: &dyn std::fmt::Display| EngineError::Refused {
-        message: format!("can not work in `{}`: {error}", cwd.display()),
-        hint: Some("name a folder that exists: --cwd DIR".to_owned()),
-    };
-    let project = Project::discover(cwd).map_err(|error| refused(&error))?;
-    let roots: Vec<PathBuf> = vec![project.root().to_owned()];
-    Roots::new(roots).map_err(|error| refused(&error))
 }
 
 async fn blocking<T, F>(work: F) -> Result<T, EngineError>
