@@ -8,23 +8,29 @@
 mod git_index;
 mod journal;
 mod objects;
+mod pending;
 mod restore;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use protocol::{CallId, Checkpoint, CheckpointAction};
 use serde::{Deserialize, Serialize};
 
 pub use journal::{Changed, Content, Record, State};
+pub(crate) use pending::Pending;
 pub use restore::{Direction, Plan, Step, Target, UndoError};
+pub(crate) use turn::KeptTurns;
 
 use journal::{Journal, PathText};
 use objects::Objects;
+use pending::Begun;
 use survey::{Looks, Survey, looks};
 
 /// The checkpoints of one session in one project.
@@ -60,23 +66,6 @@ pub enum Scope {
     Anything,
 }
 
-/// An effect that has begun.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Pending {
-    mark: Mark,
-    /// The files in scope; without it, everything.
-    files: Option<Vec<PathText>>,
-    before: Vec<(PathText, State)>,
-    left_out: Vec<String>,
-}
-
-impl Pending {
-    /// The folders that a command could delete without that being taken back.
-    pub fn left_out(&self) -> &[String] {
-        &self.left_out
-    }
-}
-
 impl Checkpoints {
     /// `folder` is the session's own, `root` the project's.
     pub fn at(folder: &Path, root: &Path) -> Self {
@@ -110,27 +99,28 @@ impl Checkpoints {
             Scope::Files(paths) => Some(paths.into_iter().map(PathText).collect()),
             Scope::Anything => None,
         };
-        let pending = Pending { mark, files, before, left_out };
         // Should we die before the effect is over, the next to open the session finds out what it did.
-        let text = serde_json::to_vec(&pending)?;
-        if let Some(folder) = self.journal.pending_file().parent() {
-            project::create_private_dir(folder)?;
-        }
-        std::fs::write(self.journal.pending_file(), text)?;
-        Ok(pending)
+        self.journal.begin(Begun { mark, files, before, left_out })
     }
 
     /// Writes down what changed; none when nothing did. Blocks.
     pub fn after(&self, pending: Pending) -> io::Result<Option<Record>> {
+        let (begun, file) = pending.into_parts();
+        let record = self.close(begun)?;
+        self.journal.forget(&file)?;
+        Ok(record)
+    }
+
+    fn close(&self, begun: Begun) -> io::Result<Option<Record>> {
         let tracked = git_index::read(&self.root);
-        let scope = match pending.files {
+        let scope = match begun.files {
             Some(files) => Scope::Files(files.into_iter().map(|path| path.0).collect()),
             None => Scope::Anything,
         };
         let (now, _) = self.look(&scope, &tracked);
         let now: BTreeMap<PathBuf, Looks> = now.into_iter().collect();
         let before: BTreeMap<PathBuf, State> =
-            pending.before.into_iter().map(|(path, state)| (path.0, state)).collect();
+            begun.before.into_iter().map(|(path, state)| (path.0, state)).collect();
         let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
         let mut files = Vec::new();
         for path in paths {
@@ -140,19 +130,17 @@ impl Checkpoints {
                 files.push(Changed { path: path.clone(), before: was, after: is });
             }
         }
-        let record = match files.is_empty() {
-            true => None,
-            false => {
-                let Mark { turn, call } = pending.mark;
-                let id = self.journal.records()?.last().map_or(0, |record| record.id) + 1;
-                let record = Record { id, turn, call, files, left_out: pending.left_out };
-                self.journal.append(&record)?;
-                self.overtaken()?;
-                Some(record)
-            }
-        };
-        std::fs::remove_file(self.journal.pending_file())?;
-        Ok(record)
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let Mark { turn, call } = begun.mark;
+        // Agents that work side by side write into one journal.
+        let _alone = self.journal.lock()?;
+        let id = self.journal.records()?.last().map_or(0, |record| record.id) + 1;
+        let record = Record { id, turn, call, files, left_out: begun.left_out };
+        self.journal.append(&record)?;
+        self.overtaken()?;
+        Ok(Some(record))
     }
 
     /// Every effect so far, oldest first.
@@ -161,14 +149,16 @@ impl Checkpoints {
         self.journal.records()
     }
 
-    /// Closes what a crash left open.
+    /// Closes what a crash left open. What somebody still works on is theirs to close.
     fn recover(&self) -> io::Result<()> {
-        let Ok(text) = std::fs::read(self.journal.pending_file()) else { return Ok(()) };
-        match serde_json::from_slice(&text) {
-            Ok(pending) => self.after(pending).map(drop),
-            // Torn: the effect had not begun.
-            Err(_) => std::fs::remove_file(self.journal.pending_file()),
+        for abandoned in self.journal.abandoned()? {
+            // Torn, the effect had not begun.
+            if let Some(begun) = abandoned.begun {
+                self.close(begun)?;
+            }
+            self.journal.forget(&abandoned.file)?;
         }
+        Ok(())
     }
 
     /// Something new was done, so what was undone before can not be redone any more.
@@ -219,6 +209,26 @@ impl Checkpoints {
             }
         }
     }
+}
+
+impl Record {
+    /// As it is told.
+    pub(crate) fn taken(self, call: Option<CallId>) -> Checkpoint {
+        Checkpoint {
+            checkpoint: self.id,
+            did: CheckpointAction::Taken,
+            call,
+            paths: self.files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
+            left_out: self.left_out,
+        }
+    }
+}
+
+/// Looking at files takes its time where that holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
 impl Inner {

@@ -45,6 +45,9 @@ impl Outcome {
         match &event.body {
             EventBody::Checkpoint(checkpoint) if checkpoint.did == CheckpointAction::Taken => {
                 for path in &checkpoint.paths {
+                    // Other agents tell what they wrote by whole paths, and before this.
+                    self.files_changed
+                        .retain(|told| !told.ends_with(&format!("/{path}")) || !told.starts_with('/'));
                     if !self.files_changed.contains(path) {
                         self.files_changed.push(path.clone());
                     }

@@ -127,8 +127,16 @@ impl Journal {
         write_private_atomic(&self.folder.join("undone.json"), &serde_json::to_vec(undone)?)
     }
 
-    pub(super) fn pending_file(&self) -> PathBuf {
-        self.folder.join("pending.json")
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Held while something is added.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        create_private_dir(&self.folder)?;
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(self.folder.join("lock"))?;
+        file.lock()?;
+        Ok(file)
     }
 }
 

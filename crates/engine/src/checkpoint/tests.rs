@@ -183,11 +183,31 @@ fn a_crash_in_the_middle_of_an_effect_can_be_taken_back() {
     let mark = Mark { turn: "t1".to_owned(), call: None };
     let pending = project.checkpoints.before(mark, Scope::Anything).unwrap();
     project.write("a.txt", "half done");
-    std::mem::forget(pending);
+    drop(pending);
     let reopened = Checkpoints::at(&project.folder.path().join("session"), &project.root());
     let plan = reopened.plan_undo(&Target::LastTurn, None).unwrap();
     reopened.carry_out(&plan, false).unwrap();
     assert_eq!(project.read("a.txt").as_deref(), Some("old"));
+}
+
+#[test]
+fn what_is_still_being_done_is_not_closed_by_whoever_looks() {
+    let project = Project::new();
+    project.write("a.txt", "old");
+    let mark = |turn: &str| Mark { turn: turn.to_owned(), call: None };
+    let long = project.checkpoints.before(mark("t1"), Scope::Anything).unwrap();
+    project.write("a.txt", "half done");
+    // Somebody asks for the difference in between, from another process even; and another agent works beside it.
+    let other = Checkpoints::at(&project.folder.path().join("session"), &project.root());
+    assert!(matches!(other.plan_undo(&Target::LastTurn, None), Err(UndoError::NothingToUndo)));
+    let short = other.before(mark("t1.1"), Scope::Files(vec![project.root().join("b.txt")])).unwrap();
+    project.write("b.txt", "made");
+    assert_eq!(other.after(short).unwrap().unwrap().id, 1);
+    project.write("a.txt", "done");
+    let record = project.checkpoints.after(long).unwrap().unwrap();
+    assert_eq!((record.id, record.files.len()), (2, 2));
+    project.undo(Target::All);
+    assert_eq!((project.read("a.txt").as_deref(), project.read("b.txt")), (Some("old"), None));
 }
 
 #[test]

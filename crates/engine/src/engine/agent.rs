@@ -11,6 +11,7 @@ use sessions::Opened;
 use tools::Toolbox;
 
 use super::{Engine, opening};
+use crate::checkpoint::KeptTurns;
 use crate::native::FindModel;
 use crate::session::SessionOp;
 use crate::{EngineError, Extras, NativeAgent};
@@ -108,7 +109,7 @@ impl Engine {
         let unknown = || EngineError::NoAgent { message: format!("there is no agent `{id}`"), hint: None };
         let fleet = self.inner.options.fleet.as_ref().ok_or_else(unknown)?;
         let roots = opening::roots(cwd)?.iter().map(Path::to_owned).collect();
-        fleet.agent(id, model, cwd, roots).map_err(|error| {
+        let agent = fleet.agent(id, model, cwd, roots).map_err(|error| {
             let (message, hint) = (error.to_string(), Some(error.hint()));
             match error {
                 NotThere::Unknown { .. } => EngineError::NoAgent { message, hint },
@@ -116,7 +117,8 @@ impl Engine {
                     EngineError::NoModel { message, hint }
                 }
             }
-        })
+        })?;
+        Ok(Arc::new(KeptTurns::of(agent)))
     }
 
     pub(super) fn agents(&self) -> Vec<AgentSummary> {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use guard::{Action, Level, Verdict};
-use protocol::{CallId, Checkpoint, CheckpointAction, TurnId};
+use protocol::{CallId, Checkpoint, TurnId};
 use tools::ToolError;
 
-use crate::checkpoint::{Checkpoints, Mark, Pending, Record, Scope};
+use crate::checkpoint::{Checkpoints, Mark, Pending, Scope, blocking};
 
 /// What a call may change, as far as its actions tell. None when it only looks.
 fn scope(actions: &[Action], verdict: &Verdict) -> Option<Scope> {
@@ -60,19 +60,5 @@ pub(super) async fn after(
 ) -> io::Result<Option<Checkpoint>> {
     let checkpoints = checkpoints.clone();
     let record = blocking(move || checkpoints.after(pending)).await?;
-    Ok(record.map(|record| event(record, call)))
-}
-
-fn event(record: Record, call: &CallId) -> Checkpoint {
-    Checkpoint {
-        checkpoint: record.id,
-        did: CheckpointAction::Taken,
-        call: Some(call.clone()),
-        paths: record.files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
-        left_out: record.left_out,
-    }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+    Ok(record.map(|record| record.taken(Some(call.clone()))))
 }
