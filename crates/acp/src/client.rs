@@ -33,6 +33,8 @@ pub struct Agreed {
     /// The same, without being told.
     pub resume: bool,
     pub list: bool,
+    /// A session can be copied.
+    pub fork: bool,
     pub close: bool,
     pub mcp_http: bool,
     pub mcp_sse: bool,
@@ -49,6 +51,7 @@ impl Agreed {
             (self.load, "load"),
             (self.resume, "resume"),
             (self.list, "list sessions"),
+            (self.fork, "fork"),
             (self.mcp_http, "mcp over http"),
             (self.mcp_sse, "mcp over sse"),
         ];
@@ -131,7 +134,13 @@ impl Client {
         let request = schema::InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities)
             .client_info(schema::Implementation::new(offer.name.clone(), offer.version.clone()));
-        let answer: schema::InitializeResponse = self.call("initialize", &request).await?;
+        let answer: Value = self.call("initialize", &request).await?;
+        // Not in the protocol's schema yet, and offered all the same.
+        let fork =
+            answer.pointer("/agentCapabilities/sessionCapabilities/fork").is_some_and(Value::is_object);
+        let answer: schema::InitializeResponse = serde_json::from_value(answer).map_err(|error| {
+            CallError::Unexpected { method: "initialize".to_owned(), why: error.to_string() }
+        })?;
         if answer.protocol_version != ProtocolVersion::V1 {
             return Err(CallError::Unexpected {
                 method: "initialize".to_owned(),
@@ -159,6 +168,7 @@ impl Client {
             load: can.load_session,
             resume: session.resume.is_some(),
             list: session.list.is_some(),
+            fork,
             close: session.close.is_some(),
             mcp_http: mcp.http,
             mcp_sse: mcp.sse,
@@ -188,6 +198,16 @@ impl Client {
     /// Takes a session up again, silently.
     pub async fn resume_session(&self, id: &str, place: &Place) -> Result<Opened, CallError> {
         let answer = self.peer.call("session/resume", self.place(place, Some(id))).await?;
+        Ok(opened(id, &answer))
+    }
+
+    /// Copies a session; the copy goes on by itself.
+    pub async fn fork_session(&self, id: &str, place: &Place) -> Result<Opened, CallError> {
+        let answer = self.peer.call("session/fork", self.place(place, Some(id))).await?;
+        let id = answer.get("sessionId").and_then(Value::as_str).ok_or_else(|| CallError::Unexpected {
+            method: "session/fork".to_owned(),
+            why: "it names no session".to_owned(),
+        })?;
         Ok(opened(id, &answer))
     }
 
@@ -238,7 +258,11 @@ impl Client {
                 .await
                 .map(drop),
             _ => {
-                let params = json!({"sessionId": id, "configId": option.id, "value": value});
+                let mut params = json!({"sessionId": id, "configId": option.id, "value": value});
+                if option.switch {
+                    params["type"] = json!("boolean");
+                    params["value"] = json!(value == "true");
+                }
                 self.peer.call("session/set_config_option", params).await.map(drop)
             }
         }
@@ -326,6 +350,7 @@ fn old_form(answer: &Value, field: &str, about: About, names: [&str; 3]) -> Opti
         about,
         current: state.get(current).and_then(Value::as_str).unwrap_or_default().to_owned(),
         choices: choices.collect(),
+        switch: false,
     })
 }
 

@@ -50,6 +50,8 @@ pub enum News {
     /// Its conversation was summarised; the text is what is kept of it.
     Compacted {
         summary: String,
+        /// What was in its window before; 0 when it does not say.
+        tokens_before: u64,
     },
     /// Known, and of no account to us.
     Nothing,
@@ -201,7 +203,7 @@ impl News {
                 };
                 json!({"sessionUpdate": "notice", "severity": severity, "title": text})
             }
-            Self::Compacted { summary } => json!({
+            Self::Compacted { summary, .. } => json!({
                 "sessionUpdate": "compaction_update", "compactionId": "compaction", "status": "completed",
                 "summary": [{"type": "text", "text": summary}],
             }),
@@ -261,9 +263,11 @@ fn news(update: schema::SessionUpdate) -> News {
         Update::CompactionUpdate(update) => match (update.status, update.summary) {
             (schema::CompactionStatus::Completed, MaybeUndefined::Value(blocks)) => {
                 let blocks: Vec<Content> = blocks.into_iter().map(convert::content).collect();
-                News::Compacted { summary: protocol::prompt_text(&blocks) }
+                News::Compacted { summary: protocol::prompt_text(&blocks), tokens_before: 0 }
             }
-            (schema::CompactionStatus::Completed, _) => News::Compacted { summary: String::new() },
+            (schema::CompactionStatus::Completed, _) => {
+                News::Compacted { summary: String::new(), tokens_before: 0 }
+            }
             _ => News::Nothing,
         },
         Update::CompactionSummaryChunk(_) => News::Nothing,

@@ -11,6 +11,8 @@ pub struct ConfigOption {
     pub about: About,
     pub current: String,
     pub choices: Vec<Choice>,
+    /// It is set by true and false, not by words.
+    pub switch: bool,
 }
 
 /// What a choice is about, as far as that is said.
@@ -36,6 +38,7 @@ impl From<schema::SessionConfigOption> for ConfigOption {
             Some(schema::SessionConfigOptionCategory::ThoughtLevel) => About::Thinking,
             _ => About::Other,
         };
+        let switch = matches!(option.kind, schema::SessionConfigKind::Boolean(_));
         let (current, choices) = match option.kind {
             schema::SessionConfigKind::Select(select) => {
                 let choice = |option: schema::SessionConfigSelectOption| Choice {
@@ -53,10 +56,15 @@ impl From<schema::SessionConfigOption> for ConfigOption {
                 };
                 (select.current_value.0.to_string(), choices)
             }
-            schema::SessionConfigKind::Boolean(switch) => (switch.current_value.to_string(), Vec::new()),
+            schema::SessionConfigKind::Boolean(switch) => {
+                let both = [("true", "on"), ("false", "off")];
+                let choice =
+                    |(value, name): (&str, &str)| Choice { value: value.to_owned(), name: name.to_owned() };
+                (switch.current_value.to_string(), both.map(choice).to_vec())
+            }
             _ => (String::new(), Vec::new()),
         };
-        Self { id: option.id.0.to_string(), name: option.name, about, current, choices }
+        Self { id: option.id.0.to_string(), name: option.name, about, current, choices, switch }
     }
 }
 

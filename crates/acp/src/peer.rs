@@ -54,12 +54,31 @@ pub enum Odd {
     NotAMessage {
         why: String,
         line: String,
+        /// It is not even JSON.
+        syntax: bool,
     },
     TooLong {
         bytes: u64,
     },
     /// An answer to a question that was not asked, or was answered before.
     Unasked(Id),
+}
+
+impl Odd {
+    /// What a server says to it, as JSON-RPC has it; nothing to an answer.
+    pub fn refusal(&self) -> Option<RpcError> {
+        let not_read = |why: String| RpcError::new(RpcError::PARSE_ERROR, why);
+        let not_a_request = |why: String| RpcError::new(RpcError::INVALID_REQUEST, why);
+        match self {
+            Self::Noise(_) => Some(not_read("this line is no JSON".to_owned())),
+            Self::NotAMessage { why, syntax: true, .. } => {
+                Some(not_read(format!("this line is no JSON: {why}")))
+            }
+            Self::NotAMessage { why, .. } => Some(not_a_request(format!("this is no message: {why}"))),
+            Self::TooLong { bytes } => Some(not_a_request(format!("a line of {bytes} bytes is too long"))),
+            Self::Unasked(_) => None,
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -164,6 +183,12 @@ impl Peer {
     /// Answers a question of the other side's.
     pub async fn respond(&self, id: &Id, result: Result<Value, RpcError>) -> Result<(), CallError> {
         self.send(Some(id), None, None::<()>, Some(&result)).await
+    }
+
+    /// Answers what was no question, because it could not be read: an error that names no message.
+    pub async fn refuse(&self, error: &RpcError) -> Result<(), CallError> {
+        let message = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
+        self.shared.outgoing.send(format!("{message}\n").into_bytes()).await.map_err(|_| CallError::Closed)
     }
 
     /// Whether the other side has hung up.
@@ -285,7 +310,10 @@ fn sort(line: &[u8], waiting: &Mutex<Waiting>, forwarded: u64) -> Option<Incomin
             }
             None => Some(Incoming::Odd(Odd::Unasked(id))),
         },
-        Err(why) => Some(Incoming::Odd(Odd::NotAMessage { why, line: cut(text) })),
+        Err(why) => {
+            let syntax = serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err();
+            Some(Incoming::Odd(Odd::NotAMessage { why, line: cut(text), syntax }))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use protocol::{AgentId, Mode};
+use protocol::{AgentId, Effort, Mode};
 use serde::Deserialize;
 
 #[cfg(test)]
@@ -62,6 +62,9 @@ pub struct Entry {
     /// Its own word for a mode of ours.
     #[serde(default)]
     pub modes: BTreeMap<String, String>,
+    /// Its own word for how much it is to think.
+    #[serde(default)]
+    pub thinking: BTreeMap<String, String>,
     #[serde(default)]
     pub models: Models,
     #[serde(default)]
@@ -85,12 +88,21 @@ pub struct Interface {
     /// How a model is chosen when it starts; `{model}` stands for it.
     #[serde(default)]
     pub model_args: Vec<String>,
+    /// How a program that is started for each turn takes up its session; `{session}` stands for it.
+    #[serde(default)]
+    pub resume_args: Vec<String>,
+    /// The same for how much it is to think; `{level}` stands for it.
+    #[serde(default)]
+    pub thinking_args: Vec<String>,
     /// Whether it is offered to read and write files through us. Some fail over a file that is not there yet.
     #[serde(default = "yes")]
     pub files: bool,
     /// Where it is reached, if it is no program of this machine.
     #[serde(default)]
     pub url: Option<String>,
+    /// How one talks to versions of it that do not know this.
+    #[serde(default)]
+    pub fallback: Option<Box<Interface>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -102,6 +114,12 @@ pub enum Kind {
     Claude,
     /// Codex' app server.
     Codex,
+    /// What `codex exec` prints.
+    CodexExec,
+    /// What `cline --json` prints.
+    ClineJson,
+    /// What `copilot --output-format json` prints.
+    CopilotJson,
     /// Cursor's stream of JSON.
     Cursor,
     /// OpenClaw's gateway, over a WebSocket.
@@ -116,6 +134,8 @@ impl Kind {
             Self::Acp => "acp",
             Self::Claude => "stream-json",
             Self::Codex => "app-server",
+            Self::CodexExec => "exec",
+            Self::ClineJson | Self::CopilotJson => "json",
             Self::Cursor => "stream-json",
             Self::Openclaw => "gateway",
             Self::Manus => "http",
@@ -243,11 +263,15 @@ fn custom(id: &str, config: &AgentConfig) -> Entry {
             kind: Kind::Acp,
             args: config.acp.get(1..).unwrap_or_default().to_vec(),
             model_args: Vec::new(),
+            resume_args: Vec::new(),
+            thinking_args: Vec::new(),
             files: true,
             url: None,
+            fallback: None,
         },
         probe: Probe { acp: true, ..Probe::default() },
         modes: BTreeMap::new(),
+        thinking: BTreeMap::new(),
         models: Models::default(),
         sandbox: Needs::default(),
         env: BTreeMap::new(),
@@ -282,6 +306,19 @@ impl Known {
             Some(chosen) if mode >= Mode::Ask => Some(chosen),
             _ => own.map(String::as_str),
         }
+    }
+
+    /// The agent's own word for how much it is to think.
+    pub fn thinking(&self, effort: Effort) -> Option<&str> {
+        self.entry.thinking.get(effort.as_str()).map(String::as_str)
+    }
+
+    /// The same agent, reached the other way: by a program that can not ask.
+    pub(crate) fn other_way(&self) -> Option<Self> {
+        let interface = *self.entry.interface.fallback.clone()?;
+        let entry = Entry { interface, asks: false, ..self.entry.clone() };
+        let config = AgentConfig { asks: Some(false), ..self.config.clone() };
+        Some(Self { entry, config })
     }
 
     /// Whether the project may only be looked at in this mode. An agent that does not ask may act only where nobody

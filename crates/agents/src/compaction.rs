@@ -5,7 +5,7 @@ use protocol::{Content, Event, EventBody, NoticeLevel};
 use crate::fleet::Post;
 use crate::handover::HISTORY_BYTES;
 use crate::memory::Memory;
-use crate::narrator::notice;
+use crate::narrator::{Narrator, notice};
 use crate::telling::is_child;
 use crate::{Reporter, Turn};
 
@@ -14,8 +14,7 @@ const COMPACT: &str = "compact";
 /// Whether the prompt was a `/compact` that the agent does not understand. Then it is done: the agent's own session is
 /// forgotten, and the next prompt opens another with our summary before it.
 pub(crate) async fn began_anew(post: &Post, turn: &Turn, reporter: &Reporter) -> bool {
-    let asked = matches!(turn.prompt.as_slice(), [Content::Text { text }] if is_compact(text));
-    if !asked || is_child(turn) {
+    if !is_asked(turn) || is_child(turn) {
         return false;
     }
     let events = turn.services.history(HISTORY_BYTES).await.unwrap_or_default();
@@ -28,7 +27,16 @@ pub(crate) async fn began_anew(post: &Post, turn: &Turn, reporter: &Reporter) ->
         post.id
     );
     reporter.send(notice(NoticeLevel::Info, text)).await;
+    for update in Narrator::new(turn.id.clone()).compacted(String::new(), 0) {
+        reporter.send(update).await;
+    }
     true
+}
+
+/// Whether the prompt was a `/compact` that goes to the agent: one that knows it by that name and says nothing of it
+/// has done it when its turn is done.
+pub(crate) fn is_asked(turn: &Turn) -> bool {
+    matches!(turn.prompt.as_slice(), [Content::Text { text }] if is_compact(text))
 }
 
 fn is_compact(text: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use guard::{SandboxLauncher, SandboxNeeds};
@@ -12,16 +12,10 @@ use crate::Agent;
 use crate::acp_agent::{AcpAgent, Connection};
 use crate::catalogue::{Catalogue, Kind, Known};
 use crate::cli;
+use crate::crashes::Crashes;
+use crate::fallback::Fallback;
 use crate::process::Start;
-use crate::roll::Roll;
-
-/// This many unexpected ends …
-const CRASHES: usize = 3;
-/// … in this time, and the agent is not started again.
-const CRASH_WINDOW: Duration = Duration::from_secs(5 * 60);
-
-/// Between an unexpected end and the next start; four times that after the second.
-const RESTART: Duration = Duration::from_millis(500);
+use crate::roll::{Building, Roll};
 
 /// What agents of other makers are started with.
 pub struct FleetOptions {
@@ -48,7 +42,7 @@ pub struct Fleet {
     pub(crate) options: FleetOptions,
     /// Processes that serve several sessions.
     connections: tokio::sync::Mutex<HashMap<Start, Weak<Connection>>>,
-    crashes: Mutex<HashMap<AgentId, Vec<Instant>>>,
+    crashes: Crashes,
 }
 
 /// There is no such agent here.
@@ -74,7 +68,7 @@ impl NotThere {
 
 impl Fleet {
     pub fn new(options: FleetOptions) -> Arc<Self> {
-        Arc::new(Self { options, connections: tokio::sync::Mutex::default(), crashes: Mutex::default() })
+        Arc::new(Self { options, connections: tokio::sync::Mutex::default(), crashes: Crashes::default() })
     }
 
     pub fn catalogue(&self) -> &Catalogue {
@@ -90,7 +84,7 @@ impl Fleet {
         roots: Vec<PathBuf>,
     ) -> Result<Arc<dyn Agent>, NotThere> {
         let known = self.known(id)?.clone();
-        let post = Post {
+        let mut post = Post {
             id: id.clone(),
             program: self.program(&known)?,
             model: model.map(|model| model.as_str().to_owned()).or_else(|| known.config.model.clone()),
@@ -98,12 +92,22 @@ impl Fleet {
             cwd: cwd.to_owned(),
             roots,
             fleet: self.clone(),
+            fallback: None,
         };
+        if let Some(known) = post.known.other_way() {
+            let interface = known.entry.interface.kind.as_str();
+            let other = self.make(Post { known, ..post.clone() })?;
+            post.fallback = Some(Fallback::new(other, interface));
+        }
+        self.make(post)
+    }
+
+    fn make(&self, post: Post) -> Result<Arc<dyn Agent>, NotThere> {
         let kind = post.known.entry.interface.kind;
         match cli::ALL.iter().find(|(dialect, _)| *dialect == kind) {
             Some((_, make)) => Ok(make(post)),
             None if kind == Kind::Acp => Ok(Arc::new(AcpAgent::new(post))),
-            None => Err(NotThere::Unknown { id: id.clone(), known: self.names() }),
+            None => Err(NotThere::Unknown { id: post.id, known: self.names() }),
         }
     }
 
@@ -178,32 +182,25 @@ impl Fleet {
 
     /// An agent ended by itself in the middle of something.
     pub(crate) fn crashed(&self, id: &AgentId) {
-        let mut crashes = self.crashes.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = crashes.entry(id.clone()).or_default();
-        times.retain(|time| time.elapsed() < CRASH_WINDOW);
-        times.push(Instant::now());
+        self.crashes.note(id, Instant::now());
     }
 
     /// Before an agent is started: one that ended unexpectedly is given a moment, then a longer one, then none.
     pub(crate) async fn after_crashes(&self, id: &AgentId) -> Result<(), Trouble> {
-        let recent = {
-            let crashes = self.crashes.lock().unwrap_or_else(PoisonError::into_inner);
-            let fresh =
-                |times: &Vec<Instant>| times.iter().filter(|time| time.elapsed() < CRASH_WINDOW).count();
-            crashes.get(id).map_or(0, fresh)
-        };
-        if recent < CRASHES {
-            let pause = RESTART * u32::try_from(recent * recent).unwrap_or(0);
-            tokio::time::sleep(pause).await;
-            return Ok(());
-        }
-        Err(Trouble {
+        let pause = self.crashes.pause(id, Instant::now()).map_err(|recent| Trouble {
             message: format!(
                 "`{id}` ended unexpectedly {recent} times in five minutes and is not started again"
             ),
             hint: Some(format!("see what is wrong with it: covey agents test {id}")),
             unreachable: true,
-        })
+        })?;
+        tokio::time::sleep(pause).await;
+        Ok(())
+    }
+
+    /// What still computes under agents of ours, though nobody waits for it.
+    pub async fn builds(&self) -> Vec<Building> {
+        self.options.roll.builds().await
     }
 }
 
@@ -217,6 +214,8 @@ pub(crate) struct Post {
     pub(crate) cwd: PathBuf,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) fleet: Arc<Fleet>,
+    /// For versions of its program that can not be talked to in this way.
+    pub(crate) fallback: Option<Fallback>,
 }
 
 impl Post {

@@ -78,3 +78,47 @@ impl<T> Drop for Kept<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Roll;
+    use protocol::AgentId;
+
+    struct Resting {
+        place: Arc<OnRoll>,
+        working: Option<Working>,
+    }
+
+    impl Rests for Resting {
+        fn on_roll(&self) -> &Arc<OnRoll> {
+            &self.place
+        }
+
+        fn working(&mut self) -> &mut Option<Working> {
+            &mut self.working
+        }
+    }
+
+    fn resting(roll: &Arc<Roll>) -> Resting {
+        // A process that is not there has nothing that computes.
+        let place = roll.enter(&AgentId::new("a"), u32::MAX, std::path::Path::new("/"));
+        place.is_ready();
+        Resting { place, working: None }
+    }
+
+    #[tokio::test]
+    async fn who_is_asked_stays_and_who_is_not_asked_for_long_is_let_go() {
+        let roll = Arc::new(Roll::default());
+        let kept = Kept::new(Duration::from_secs(3600));
+        kept.bring_back(resting(&roll)).await;
+        assert!(kept.take().await.is_some());
+        // The time counts from when it was brought back, and here there is none.
+        let kept = Kept::new(Duration::ZERO);
+        kept.bring_back(resting(&roll)).await;
+        while kept.kept.lock().await.is_some() {
+            tokio::task::yield_now().await;
+        }
+        assert!(kept.take().await.is_none());
+    }
+}

@@ -4,6 +4,7 @@ mod claude;
 mod codex;
 mod gemini;
 mod opencode;
+mod past;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use protocol::{AgentId, Content, Timestamp, ToolKind, TurnId, Usage};
 use serde_json::Value;
 
 use crate::memory::Memory;
+
+pub use past::{PastSession, past_sessions};
 
 #[cfg(test)]
 mod tests;
@@ -85,7 +88,7 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
 
 /// Has an agent take up its own session when one of ours goes on. `folder` is our session's.
 pub fn remember(folder: &Path, agent: &AgentId, session: &str, turn: &TurnId) {
-    Memory { session: session.to_owned(), turn: turn.clone() }.write(folder, agent);
+    Memory { session: session.to_owned(), turn: turn.clone(), forks: false }.write(folder, agent);
 }
 
 /// A session in the making.

@@ -16,6 +16,7 @@ mod unavailable;
 mod updates;
 
 mod catalogue;
+mod crashes;
 mod fleet;
 mod probe;
 mod process;
@@ -23,13 +24,17 @@ mod roll;
 
 mod actions;
 mod compaction;
+mod fallback;
 mod gate;
 mod handover;
 mod heard;
 mod idle;
 mod memory;
 mod narrator;
+mod past;
+mod stopping;
 mod telling;
+mod thinking;
 mod title;
 
 mod acp_agent;
@@ -46,9 +51,9 @@ pub use fleet::{Fleet, FleetOptions, NotThere};
 pub use gate::{Change, Gate, Passed, Refusal, Wish};
 pub use heard::Heard;
 pub use hooks::{HookAnswer, HookCall};
-pub use import::{ImportError, Imported, ImportedTurn, Step, import, remember};
+pub use import::{ImportError, Imported, ImportedTurn, PastSession, Step, import, past_sessions, remember};
 pub use probe::{Found, Login, survey};
-pub use roll::{AgentState, Roll, RunningAgent};
+pub use roll::{AgentState, Building, Roll, RunningAgent};
 pub use services::{Answer, HistoryError, Question, Refused, Services};
 pub use unavailable::Unavailable;
 pub use updates::{Reporter, report};

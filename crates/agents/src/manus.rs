@@ -4,24 +4,21 @@
 
 mod reader;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures::stream::BoxStream;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use net::{Client, Method, StatusCode, Url};
-use protocol::{AgentId, NoticeLevel, Stop, StopCause, Update, Usage};
+use protocol::{AgentId, NoticeLevel, Stop, StopCause, Usage};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::words;
-use crate::compaction::began_anew;
+use crate::cli::{Asked, Ended};
 use crate::fleet::{Post, Trouble};
-use crate::handover::{self, HISTORY_BYTES};
-use crate::memory::Memory;
 use crate::narrator::notice;
-use crate::telling::{Telling, fail, is_child};
-use crate::{Agent, Reporter, Turn, report};
+use crate::telling::Telling;
+use crate::{past, thinking};
 use reader::{Reader, Status};
 
 const KEY: &str = "MANUS_API_KEY";
@@ -34,32 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Looks that may fail in a row: a network that is gone for a moment costs no task.
 const MISSES: u32 = 5;
 
-pub(crate) struct ManusAgent {
-    post: Arc<Post>,
-}
-
-impl ManusAgent {
-    pub(crate) fn new(post: Post) -> Self {
-        Self { post: Arc::new(post) }
-    }
-}
-
-impl Agent for ManusAgent {
-    fn id(&self) -> AgentId {
-        self.post.id.clone()
-    }
-
-    fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
-        let post = self.post.clone();
-        report(move |reporter| async move {
-            match run(&post, &turn, &cancel, &reporter).await {
-                Ok((stop, cause)) => reporter.send(Update::Done { stop, cause }).await,
-                Err(trouble) => fail(&reporter, trouble).await,
-            }
-        })
-    }
-}
-
 /// Where the tasks are.
 struct Api {
     http: Client,
@@ -68,21 +39,20 @@ struct Api {
     id: AgentId,
 }
 
-async fn run(
-    post: &Post,
-    turn: &Turn,
-    cancel: &CancellationToken,
-    reporter: &Reporter,
-) -> Result<(Stop, Option<StopCause>), Trouble> {
-    if began_anew(post, turn, reporter).await {
-        return Ok((Stop::Done, None));
-    }
+pub(crate) fn run<'a>(
+    post: &'a Post,
+    asked: Asked<'a>,
+    cancel: &'a CancellationToken,
+) -> BoxFuture<'a, Result<Ended, Trouble>> {
+    order(post, asked, cancel).boxed()
+}
+
+async fn order(post: &Post, asked: Asked<'_>, cancel: &CancellationToken) -> Result<Ended, Trouble> {
+    let Asked { turn, memory, prompt: text, mut telling } = asked;
     let api = Api::of(post)?;
-    let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
-    let events = if is_child(turn) { None } else { turn.services.history(HISTORY_BYTES).await.ok() };
-    let since = memory.as_ref().map(|memory| &memory.turn);
-    let preamble = events.and_then(|events| handover::preamble(&events, &post.id, since));
-    let text = words(turn, preamble);
+    if let Some(effort) = turn.effort {
+        telling.send(vec![thinking::not_offered(&post.id, effort)]).await;
+    }
     let model = post.model.clone().or_else(|| post.known.entry.models.default.clone());
     let mut order = json!({
         "model": model, "task_mode": "agent",
@@ -98,15 +68,14 @@ async fn run(
     let Some(task) = made.get("id").and_then(Value::as_str).map(str::to_owned) else {
         return Err(Trouble::new(format!("`{}` made a task and did not name it", post.id)));
     };
-    let mut telling = Telling::new(turn, reporter.clone(), post.cwd.clone());
     let mut following = Following { api: &api, task: &task, reader: Reader::default() };
     let end = following.follow(made, &mut telling, cancel).await;
     telling.finish().await;
     if let Some(usage) = following.reader.usage() {
         telling.usage(model.as_deref(), usage).await;
     }
-    if !is_child(turn) && end.is_ok() {
-        Memory { session: task, turn: turn.id.clone() }.write(&turn.services.folder(), &post.id);
+    if end.is_ok() {
+        past::remember(post, turn, &task);
     }
     end
 }
@@ -123,7 +92,7 @@ impl Following<'_> {
         made: Value,
         telling: &mut Telling,
         cancel: &CancellationToken,
-    ) -> Result<(Stop, Option<StopCause>), Trouble> {
+    ) -> Result<Ended, Trouble> {
         let deadline = Instant::now() + DEADLINE;
         let (mut pause, mut misses, mut seen) = (FIRST_LOOK, 0, made);
         let path = format!("/{}", self.task);

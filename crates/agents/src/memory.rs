@@ -12,6 +12,9 @@ pub(crate) struct Memory {
     pub(crate) session: String,
     /// The last turn that it took part in.
     pub(crate) turn: TurnId,
+    /// It is the session of another session of ours, of which this one is a copy: it must be copied too.
+    #[serde(skip)]
+    pub(crate) forks: bool,
 }
 
 impl Memory {

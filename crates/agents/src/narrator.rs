@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use acp::{News, ToolNews};
 use protocol::{
-    CallId, Chunk, Content, MessageEnd, MessageId, Notice, NoticeLevel, ToolCall, ToolCallUpdate,
-    ToolContent, ToolKind, ToolStatus, TurnId, Update,
+    CallId, Chunk, Compaction, CompactionStage, Content, MessageEnd, MessageId, Notice, NoticeLevel,
+    ToolCall, ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnId, Update,
 };
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub(crate) struct Narrator {
     count: u32,
     /// What was named as unknown already.
     unknown: Vec<String>,
+    compacted: bool,
 }
 
 struct Open {
@@ -48,7 +49,15 @@ pub(crate) struct Call {
 
 impl Narrator {
     pub(crate) fn new(turn: TurnId) -> Self {
-        Self { turn, messages: 0, open: None, calls: HashMap::new(), count: 0, unknown: Vec::new() }
+        Self {
+            turn,
+            messages: 0,
+            open: None,
+            calls: HashMap::new(),
+            count: 0,
+            unknown: Vec::new(),
+            compacted: false,
+        }
     }
 
     /// The updates that one piece of news makes.
@@ -60,14 +69,28 @@ impl Narrator {
             News::Plan(plan) => vec![Update::Plan(plan)],
             News::Commands(commands) => vec![Update::Commands(commands)],
             News::Notice { level, text } => vec![notice(level, text)],
-            News::Compacted { summary } => {
-                let kept = if summary.is_empty() { String::new() } else { format!(": {summary}") };
-                vec![notice(NoticeLevel::Info, format!("the agent summarised its conversation{kept}"))]
-            }
+            News::Compacted { summary, tokens_before } => self.compacted(summary, tokens_before),
             News::Unknown { name } => self.unknown(&name),
             News::UserSaid { .. } | News::Mode(_) | News::Options(_) | News::Title(_) => vec![],
             News::Window { .. } | News::Nothing => vec![],
         }
+    }
+
+    /// It summarised its conversation. Some say so more than once.
+    pub(crate) fn compacted(&mut self, summary: String, tokens_before: u64) -> Vec<Update> {
+        if std::mem::replace(&mut self.compacted, true) {
+            return vec![];
+        }
+        let summary = (!summary.is_empty()).then_some(summary);
+        // What is kept as it was is the agent's affair: for us, all of the log stands.
+        vec![Update::Compaction(Compaction {
+            stage: CompactionStage::Summarise,
+            summary,
+            from: None,
+            pruned: vec![],
+            tokens_before,
+            tokens_after: 0,
+        })]
     }
 
     /// Names something that is not known, once.

@@ -6,89 +6,46 @@
 mod gateway;
 mod reader;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use acp::News;
-use futures::stream::BoxStream;
-use protocol::{AgentId, Content, Mode, NoticeLevel, Stop, StopCause, Update, Usage};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use protocol::{Content, Mode, Stop, StopCause, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{LineProcess, Spoken, words};
-use crate::compaction::began_anew;
+use crate::cli::{Asked, Ended, LineProcess, Spoken};
 use crate::fleet::{Post, Trouble};
-use crate::handover::{self, HISTORY_BYTES};
-use crate::memory::Memory;
-use crate::narrator::notice;
-use crate::telling::{Telling, fail, is_child};
-use crate::{Agent, Reporter, Turn, report};
+use crate::past;
+use crate::telling::Telling;
 use gateway::Gateway;
 use reader::{Heard, Reader};
 
 /// A run that is not over by then is stopped.
 const DEADLINE: Duration = Duration::from_secs(60 * 60);
 
-pub(crate) struct OpenClawAgent {
-    post: Arc<Post>,
+pub(crate) fn run<'a>(
+    post: &'a Post,
+    asked: Asked<'a>,
+    cancel: &'a CancellationToken,
+) -> BoxFuture<'a, Result<Ended, Trouble>> {
+    ask(post, asked, cancel).boxed()
 }
 
-impl OpenClawAgent {
-    pub(crate) fn new(post: Post) -> Self {
-        Self { post: Arc::new(post) }
-    }
-}
-
-impl Agent for OpenClawAgent {
-    fn id(&self) -> AgentId {
-        self.post.id.clone()
-    }
-
-    fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
-        let post = self.post.clone();
-        report(move |reporter| async move {
-            match run(&post, &turn, &cancel, &reporter).await {
-                Ok((stop, cause)) => reporter.send(Update::Done { stop, cause }).await,
-                Err(trouble) => fail(&reporter, trouble).await,
-            }
-        })
-    }
-}
-
-type Ended = (Stop, Option<StopCause>);
-
-async fn run(
-    post: &Post,
-    turn: &Turn,
-    cancel: &CancellationToken,
-    reporter: &Reporter,
-) -> Result<Ended, Trouble> {
-    if began_anew(post, turn, reporter).await {
-        return Ok((Stop::Done, None));
-    }
-    let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
-    let events = if is_child(turn) { None } else { turn.services.history(HISTORY_BYTES).await.ok() };
-    let since = memory.as_ref().map(|memory| &memory.turn);
-    let preamble = events.and_then(|events| handover::preamble(&events, &post.id, since));
-    let prompt = words(turn, preamble);
+async fn ask(post: &Post, mut asked: Asked<'_>, cancel: &CancellationToken) -> Result<Ended, Trouble> {
     // The same name each time, so that it remembers, and one that no other session has.
-    let session = memory.map_or_else(|| format!("covey-{}", unique()), |memory| memory.session);
-    let mut telling = Telling::new(turn, reporter.clone(), post.cwd.clone());
-    let free = turn.mode >= Mode::Auto;
+    let known = asked.memory.take().map(|memory| memory.session);
+    let session = known.unwrap_or_else(|| format!("covey-{}", unique()));
+    let free = asked.turn.mode >= Mode::Auto;
     let gateway = if free { Gateway::connect(post).await } else { Ok(None) };
     let ended = match gateway {
-        Ok(Some(gateway)) => through_gateway(gateway, post, &session, &prompt, &mut telling, cancel).await,
+        Ok(Some(gateway)) => through_gateway(gateway, post, &session, &mut asked, cancel).await,
         // Nobody listens, or nobody may be asked: its program does it here.
         Ok(None) if !post.program.as_os_str().is_empty() => {
-            if !free {
-                let text = format!(
-                    "`{}` does not ask before it acts, so in this mode it can only look; --mode auto lets it work",
-                    post.id
-                );
-                telling.send(vec![notice(NoticeLevel::Info, text)]).await;
-            }
-            through_program(post, turn, &session, &prompt, &mut telling, cancel).await
+            asked.only_looks(post).await;
+            through_program(post, &session, &mut asked, cancel).await
         }
         Ok(None) => Err(Trouble::unreachable(
             format!("no gateway of `{}` listens, and its program is not installed", post.id),
@@ -96,9 +53,9 @@ async fn run(
         )),
         Err(trouble) => Err(trouble),
     };
-    telling.finish().await;
-    if ended.is_ok() && !is_child(turn) {
-        Memory { session, turn: turn.id.clone() }.write(&turn.services.folder(), &post.id);
+    asked.telling.finish().await;
+    if ended.is_ok() {
+        past::remember(post, asked.turn, &session);
     }
     ended
 }
@@ -107,13 +64,12 @@ async fn through_gateway(
     mut gateway: Gateway,
     post: &Post,
     session: &str,
-    prompt: &str,
-    telling: &mut Telling,
+    asked: &mut Asked<'_>,
     cancel: &CancellationToken,
 ) -> Result<Ended, Trouble> {
     let mut reader = Reader::new();
-    let asked = gateway.agent(prompt, session, &unique()).await?;
-    reader.asked(asked);
+    let level = asked.turn.effort.and_then(|effort| post.known.thinking(effort));
+    reader.asked(gateway.agent(&asked.prompt, session, &unique(), level).await?);
     let deadline = Instant::now() + DEADLINE;
     loop {
         let frame = tokio::select! {
@@ -134,7 +90,7 @@ async fn through_gateway(
             )));
         };
         for heard in reader.read(&frame) {
-            if let Some(end) = hear(heard, post, telling).await? {
+            if let Some(end) = hear(heard, post, &mut asked.telling).await? {
                 return Ok(end);
             }
         }
@@ -143,15 +99,17 @@ async fn through_gateway(
 
 async fn through_program(
     post: &Post,
-    turn: &Turn,
     session: &str,
-    prompt: &str,
-    telling: &mut Telling,
+    asked: &mut Asked<'_>,
     cancel: &CancellationToken,
 ) -> Result<Ended, Trouble> {
-    let args = ["agent", "--local", "--json", "--session-id", session, "--message", prompt];
-    let args: Vec<String> = args.map(str::to_owned).to_vec();
-    let start = post.start(turn.mode, &args);
+    let mut args = vec!["agent", "--local", "--json", "--session-id", session];
+    if let Some(level) = asked.turn.effort.and_then(|effort| post.known.thinking(effort)) {
+        args.extend(["--thinking", level]);
+    }
+    args.extend(["--message", &asked.prompt]);
+    let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
+    let start = post.start(asked.turn.mode, &args);
     let mut process = LineProcess::start_whole(&start, &post.fleet.options, &post.id)?;
     let _working = process.on_roll().work();
     process.close_input();
@@ -161,7 +119,7 @@ async fn through_program(
             spoken = process.next() => match spoken {
                 Some(Spoken::Json(value)) => {
                     for heard in reader.read_program(&value) {
-                        if let Some(end) = hear(heard, post, telling).await? {
+                        if let Some(end) = hear(heard, post, &mut asked.telling).await? {
                             return Ok(end);
                         }
                     }

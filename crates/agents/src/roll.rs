@@ -1,6 +1,6 @@
 //! Which agents run, for a person to see: each process of ours keeps a small file of those that it started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -55,13 +55,23 @@ pub struct RunningAgent {
 pub struct Roll {
     file: Option<PathBuf>,
     agents: Mutex<BTreeMap<u32, RunningAgent>>,
+    /// Processes that belong to an agent itself, by its own: what comes later it started for its work.
+    own: Mutex<BTreeMap<u32, BTreeSet<u32>>>,
+}
+
+/// An agent under which something computes that it started for its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Building {
+    pub agent: AgentId,
+    /// What computes, by name.
+    pub what: Vec<String>,
 }
 
 impl Roll {
     /// Kept in a folder of ours that only the person can read.
     pub fn in_folder(folder: &Path) -> Arc<Self> {
         let file = folder.join(format!("agents-{}.json", std::process::id()));
-        Arc::new(Self { file: Some(file), agents: Mutex::default() })
+        Arc::new(Self { file: Some(file), ..Self::default() })
     }
 
     /// What was written down, by all processes that still run, with how each is now.
@@ -106,6 +116,34 @@ impl Roll {
         self.lock().insert(pid, running);
         self.write();
         Arc::new(OnRoll { roll: self.clone(), pid, working: Mutex::new(0) })
+    }
+
+    /// What still computes under agents of this process, though nobody waits for it: builds in the background.
+    pub async fn builds(&self) -> Vec<Building> {
+        let agents: Vec<RunningAgent> = self.lock().values().cloned().collect();
+        let late: Vec<(AgentId, Vec<ProcessInfo>)> =
+            agents.into_iter().map(|agent| (agent.agent, self.late(agent.pid))).collect();
+        // Most agents leave nothing behind; then nobody is kept waiting for the answer.
+        if late.iter().all(|(_, processes)| processes.is_empty()) {
+            return vec![];
+        }
+        tokio::time::sleep(LOOK).await;
+        let building = late.into_iter().filter_map(|(agent, before)| {
+            let grown = |process: &&ProcessInfo| {
+                let now = process_tree(process.pid).first().map(|now| now.cpu).unwrap_or_default();
+                now.saturating_sub(process.cpu) > LOOK / 10
+            };
+            let what: Vec<String> = before.iter().filter(grown).map(|process| process.name.clone()).collect();
+            (!what.is_empty()).then_some(Building { agent, what })
+        });
+        building.collect()
+    }
+
+    /// The processes that an agent started for its work.
+    fn late(&self, pid: u32) -> Vec<ProcessInfo> {
+        let own =
+            self.own.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned().unwrap_or_default();
+        process_tree(pid).into_iter().skip(1).filter(|process| !own.contains(&process.pid)).collect()
     }
 
     fn set(&self, pid: u32, state: AgentState) {
@@ -160,12 +198,21 @@ impl OnRoll {
         Working(self.clone())
     }
 
+    /// It is ready for work: the processes that it has now are its own.
+    pub(crate) fn is_ready(&self) {
+        let own = process_tree(self.pid).iter().map(|process| process.pid).collect();
+        self.roll.own.lock().unwrap_or_else(PoisonError::into_inner).insert(self.pid, own);
+    }
+
     /// Whether something that it started computes, though nobody asked it anything: a build in the background.
     pub(crate) async fn is_building(&self) -> bool {
-        let spent = || -> Duration { process_tree(self.pid).iter().skip(1).map(|process| process.cpu).sum() };
-        let before = spent();
+        let spent = |late: &[ProcessInfo]| -> Duration { late.iter().map(|process| process.cpu).sum() };
+        let before = self.roll.late(self.pid);
+        if before.is_empty() {
+            return false;
+        }
         tokio::time::sleep(LOOK).await;
-        spent().saturating_sub(before) > LOOK / 10
+        spent(&self.roll.late(self.pid)).saturating_sub(spent(&before)) > LOOK / 10
     }
 
     pub(crate) fn leaves(&self) {
@@ -189,6 +236,7 @@ impl Drop for Working {
 impl Drop for OnRoll {
     fn drop(&mut self) {
         self.roll.lock().remove(&self.pid);
+        self.roll.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.pid);
         self.roll.write();
     }
 }
@@ -215,5 +263,27 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_computes_is_a_build_unless_it_was_there_from_the_start() {
+        let roll = Arc::new(Roll::default());
+        let mut agent = std::process::Command::new("sh")
+            .args(["-c", "while :; do :; done & echo ready; read line; kill $!"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 5];
+        std::io::Read::read_exact(agent.stdout.as_mut().unwrap(), &mut ready).unwrap();
+        let place = roll.enter(&AgentId::new("fake"), agent.id(), Path::new("/p"));
+        let builds = roll.builds().await;
+        assert_eq!(builds, [Building { agent: AgentId::new("fake"), what: vec!["sh".to_owned()] }]);
+        assert!(place.is_building().await);
+        // A process of its own may compute as it likes.
+        place.is_ready();
+        assert_eq!(roll.builds().await, []);
+        std::io::Write::write_all(agent.stdin.as_mut().unwrap(), b"\n").unwrap();
+        agent.wait().unwrap();
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn acp(arguments: &AcpArguments) -> Result<Exit, Failure> {
 async fn converse(arguments: &AcpArguments) -> Result<Exit, Failure> {
     let wire = Wire { withdraws: true, ..Wire::default() };
     let (peer, mut incoming) = Peer::start(tokio::io::stdin(), tokio::io::stdout(), wire);
-    let mut door = Door::new(peer, arguments);
+    let mut door = Door::new(peer.clone(), arguments);
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let exit = loop {
         let message = tokio::select! {
@@ -50,8 +50,12 @@ async fn converse(arguments: &AcpArguments) -> Result<Exit, Failure> {
         match message {
             Some(Incoming::Request { id, method, params }) => door.request(id, &method, &params).await,
             Some(Incoming::Notification { method, params }) => door.notification(&method, &params).await,
-            // What is no message is passed over, as the other side of the protocol is asked to do too.
-            Some(Incoming::Odd(_)) => {}
+            // The conversation goes on after what was no message; an editor that is gone is noticed by the next one.
+            Some(Incoming::Odd(odd)) => {
+                if let Some(error) = odd.refusal() {
+                    let _ = peer.refuse(&error).await;
+                }
+            }
             // The editor closed its end.
             None => break Exit::Done,
         }

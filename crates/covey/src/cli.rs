@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use project::HumanDuration;
-use protocol::Mode;
+use protocol::{Effort, Mode};
 
 /// Coding agents working as one team, on your machine.
 #[derive(Parser)]
@@ -115,6 +115,9 @@ pub(crate) struct RunArguments {
     /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
     #[arg(long)]
     pub(crate) mode: Option<Mode>,
+    /// How much it thinks before it answers: none, low, medium, high or max
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) effort: Option<Effort>,
     /// Allow without asking what this rule matches, such as shell(cargo run *); may be given several times
     #[arg(long, value_name = "RULE", value_parser = crate::permissions::rule)]
     pub(crate) allow: Vec<String>,
@@ -154,6 +157,9 @@ pub(crate) struct RunArguments {
     /// Work in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
+    /// Leave as soon as it is done, though its agent still builds something in the background
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Let a running `covey serve` do it: the address that it printed; its token may be in COVEY_TOKEN instead
     #[arg(long, value_name = "URL", conflicts_with_all = ["allow", "deny", "sandbox"])]
     pub(crate) server: Option<String>,
@@ -269,8 +275,14 @@ pub(crate) enum SessionCommand {
     /// Take over past sessions from the files of Claude Code, Codex, Gemini CLI and OpenCode, and say what is lost
     #[command(after_help = IMPORT_HELP)]
     Import {
-        #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+        #[arg(value_name = "FILE", required_unless_present = "from", value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
+        /// The newest session that this agent had in this folder: claude, codex or gemini
+        #[arg(long, value_name = "AGENT", conflicts_with = "files")]
+        from: Option<String>,
+        /// Only show which sessions that agent had in this folder
+        #[arg(long, requires = "from")]
+        list: bool,
         /// Where it worked, if the file does not say
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         cwd: Option<PathBuf>,

@@ -14,6 +14,7 @@ mod exit;
 mod in_process;
 mod index;
 mod inside;
+mod leave;
 mod login;
 mod models;
 mod permissions;

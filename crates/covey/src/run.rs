@@ -19,7 +19,9 @@ use crate::attach::Door;
 use crate::block_on;
 use crate::cli::RunArguments;
 use crate::exit::{Exit, Failure};
+use crate::leave::builds_end;
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 pub(crate) use prompt::read_image;
 
@@ -63,6 +65,13 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     let result =
         converse(target.client.as_ref(), &target.session, target.after, prompt, limits, &mut output).await;
     if let Some(engine) = &target.engine {
+        if !arguments.force && result.as_ref().is_ok_and(|outcome| !outcome.cancelled) {
+            let mut interrupts = Interrupts::new()?;
+            tokio::select! {
+                () = builds_end(engine, |words| tell(&format!("{words}\n"))) => {}
+                () = interrupts.next() => {}
+            }
+        }
         engine.shutdown().await;
     }
     let outcome = result?;

@@ -19,6 +19,7 @@ use crate::cli::ServeArguments;
 use crate::discover::discover;
 use crate::exit::{Exit, Failure};
 use crate::in_process::InProcess;
+use crate::leave::builds_end;
 use crate::login::open_browser;
 use crate::run::interrupts::Interrupts;
 use crate::settings::Settings;
@@ -83,6 +84,7 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
         // A panic was reported where it happened.
         let _ = server.await;
         engine.settle(GRACE).await;
+        builds_end(&engine, |words| tell(&format!("{words}\n"))).await;
         engine.shutdown().await;
     };
     tokio::select! {

@@ -36,7 +36,15 @@ pub(crate) fn session(command: SessionCommand) -> Result<Exit, Failure> {
             let pace = replay::Pace { speed, idle: idle.0 };
             replay::replay(&store, &session, pace, replay::filter(&types, text)?, from, json)
         }
-        SessionCommand::Import { files, cwd, json } => import::import(&store, &files, cwd.as_deref(), json),
+        SessionCommand::Import { from: Some(agent), list: true, cwd, json, .. } => {
+            import::list(&agent, cwd.as_deref(), json)
+        }
+        SessionCommand::Import { from: Some(agent), cwd, json, .. } => {
+            import::newest(&store, &agent, cwd.as_deref(), json)
+        }
+        SessionCommand::Import { files, cwd, json, .. } => {
+            import::import(&store, &files, cwd.as_deref(), json)
+        }
         SessionCommand::Fork { session, at, json } => manage::fork(&store, &session, at, json),
         SessionCommand::Rename { session, title, json } => manage::rename(&store, &session, &title, json),
         SessionCommand::Delete { sessions, json } => manage::delete(&store, &sessions, json),

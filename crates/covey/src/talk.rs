@@ -17,10 +17,11 @@ use crate::cli::TalkArguments;
 use crate::discover::{discover, nothing_found};
 use crate::exit::{Exit, Failure};
 use crate::in_process::InProcess;
+use crate::leave::builds_end;
 use crate::remote;
 use crate::session::one_session;
 use crate::settings::Settings;
-use crate::terminal::{self, Stream, Style};
+use crate::terminal::{self, Stream, Style, tell};
 
 use outside::World;
 
@@ -88,6 +89,13 @@ async fn talk_async(arguments: &TalkArguments) -> Result<Exit, Failure> {
         take_up(client.as_ref(), session, arguments, model).await?;
     }
     let result = show(client, &settings, options).await;
+    if result.is_ok() {
+        tokio::select! {
+            () = builds_end(&engine, |words| tell(&format!("{words}\n"))) => {}
+            // Without a way to be told, nothing is waited for.
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    }
     engine.shutdown().await;
     say_goodbye(&result?, "covey");
     Ok(Exit::Done)

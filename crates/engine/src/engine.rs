@@ -365,6 +365,14 @@ impl Engine {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
+    /// What still computes under agents of other makers, though no turn runs. Leaving would end it.
+    pub async fn builds(&self) -> Vec<agents::Building> {
+        match &self.inner.options.fleet {
+            Some(fleet) => fleet.builds().await,
+            None => vec![],
+        }
+    }
+
     /// Stops what runs and lets go of every session. What was recorded can be taken up again.
     pub async fn shutdown(&self) {
         let handles: Vec<_> = self.inner.open.lock().await.drain().map(|(_, handle)| handle).collect();

@@ -100,7 +100,18 @@ pub fn prompt_text(blocks: &[Content]) -> String {
         Content::Text { text } => text.clone(),
         Content::Image(image) => format!("[{}]", image.name.as_deref().unwrap_or("image")),
         Content::Resource(resource) => format!("[{}]", resource.uri),
-        Content::Other(_) => "[?]".to_owned(),
+        Content::Other(value) => format!("[{}]", other_name(value)),
     });
     parts.collect::<Vec<_>>().join("\n")
+}
+
+/// What can be said of a block that is not known: its kind, its name and how much there is of it.
+fn other_name(value: &Value) -> String {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let Some(kind) = text("type") else { return "?".to_owned() };
+    let name = text("name").or_else(|| text("uri")).or_else(|| text("mimeType"));
+    // Three bytes are four letters of base64.
+    let size = text("data").map(|data| format!("{} bytes", data.len() / 4 * 3));
+    let known: Vec<String> = name.map(str::to_owned).into_iter().chain(size).collect();
+    if known.is_empty() { kind.to_owned() } else { format!("{kind}: {}", known.join(", ")) }
 }

@@ -51,7 +51,12 @@ impl Compaction {
             CompactionStage::Summarise => "earlier turns were summarised",
             CompactionStage::Undo => return "the whole conversation is back in the window".to_owned(),
         };
-        format!("{what}: about {} tokens became {}", self.tokens_before, self.tokens_after)
+        match (self.tokens_before, self.tokens_after) {
+            // Agents of other makers do not count it for us.
+            (0, 0) => what.to_owned(),
+            (before, 0) => format!("{what}: there were about {before} tokens"),
+            (before, after) => format!("{what}: about {before} tokens became {after}"),
+        }
     }
 }
 

@@ -12,7 +12,8 @@
 //! read PATH           has the client read it, and says what it got
 //! terminal COMMAND    has the client run it, waits, and says what came out
 //! terminals           kills one terminal, reads its output, releases it, and asks again
-//! plan, commands, usage, unknown, request
+//! plan, commands, usage, unknown, notify, request, sound
+//! mode, thinking      says how it was set; process, how many sessions it has
 //! recall              says which prompts this session had
 //! flood N             N pieces at once
 //! hang                waits to be cancelled; hang! does not heed that either
@@ -35,6 +36,10 @@ pub struct FakeAcpAgent {
     pub load: bool,
     /// Can take up sessions silently.
     pub resume: bool,
+    /// Can copy sessions.
+    pub fork: bool,
+    /// Can be told how much to think.
+    pub thinking: bool,
     /// Wants a login.
     pub locked: bool,
     /// Never says who it is.
@@ -50,7 +55,9 @@ struct Running {
     lines: Receiver<Value>,
     next: i64,
     session: String,
+    sessions: u32,
     mode: String,
+    thinking: String,
     cancelled: bool,
     calls: u32,
     /// Requests that came while an answer was waited for.
@@ -80,7 +87,9 @@ impl FakeAcpAgent {
             lines,
             next: 0,
             session: String::new(),
+            sessions: 0,
             mode: "default".to_owned(),
+            thinking: "medium".to_owned(),
             cancelled: false,
             calls: 0,
             held: Vec::new(),
@@ -118,7 +127,7 @@ impl Running {
                 "agentCapabilities": {
                     "loadSession": self.options.load,
                     "promptCapabilities": {"image": true, "embeddedContext": true},
-                    "sessionCapabilities": if self.options.resume { json!({"resume": {}, "list": {}}) } else { json!({}) },
+                    "sessionCapabilities": self.session_capabilities(),
                 },
                 "agentInfo": {"name": "fake", "version": "1.0.0"},
                 "authMethods": [{"id": "fake-login", "name": "Log in to the fake"}],
@@ -128,9 +137,20 @@ impl Running {
                 return send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
             }
             "session/new" => {
-                self.session = format!("fake-{}", std::process::id());
+                self.begin_session();
                 self.commands()?;
                 self.opened(json!({"sessionId": self.session}))
+            }
+            "session/fork" if self.options.fork => {
+                self.session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+                let known = self.remembered();
+                self.begin_session();
+                known.iter().for_each(|prompt| self.remember(prompt));
+                self.opened(json!({"sessionId": self.session}))
+            }
+            "session/set_config_option" => {
+                self.thinking = params["value"].as_str().unwrap_or_default().to_owned();
+                json!({"configOptions": self.config_options()})
             }
             "session/load" | "session/resume" => {
                 self.session = params["sessionId"].as_str().unwrap_or_default().to_owned();
@@ -155,6 +175,9 @@ impl Running {
             }
             "session/prompt" => {
                 self.cancelled = false;
+                if let Some(session) = params["sessionId"].as_str() {
+                    self.session = session.to_owned();
+                }
                 let blocks = params["prompt"].as_array().cloned().unwrap_or_default();
                 let stop = self.prompt(&blocks)?;
                 let stop = if self.cancelled { "cancelled" } else { stop };
@@ -169,7 +192,31 @@ impl Running {
         send(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
     }
 
+    fn begin_session(&mut self) {
+        self.sessions += 1;
+        // Inside a sandbox every process may have the same number.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        self.session = format!("fake-{}-{}", now.as_nanos(), self.sessions);
+    }
+
+    fn session_capabilities(&self) -> Value {
+        let mut can = json!({});
+        for (has, names) in [(self.options.resume, &["resume", "list"][..]), (self.options.fork, &["fork"])] {
+            names.iter().filter(|_| has).for_each(|name| can[*name] = json!({}));
+        }
+        can
+    }
+
+    fn config_options(&self) -> Value {
+        let levels = ["off", "low", "medium", "high"].map(|name| json!({"value": name, "name": name}));
+        json!([{"id": "thought", "name": "Thinking", "category": "thought_level", "type": "select",
+            "currentValue": self.thinking, "options": levels}])
+    }
+
     fn opened(&self, mut answer: Value) -> Value {
+        if self.options.thinking {
+            answer["configOptions"] = self.config_options();
+        }
         if self.options.modes {
             answer["modes"] = json!({
                 "currentModeId": self.mode,
@@ -228,6 +275,12 @@ impl Running {
             "say" => self.say(rest),
             "think" => self.update(json!({"sessionUpdate": "agent_thought_chunk", "content": text(rest)})),
             "mode" => self.say(&self.mode.clone()),
+            "thinking" => self.say(&self.thinking.clone()),
+            "process" => self.say(&format!("process with {} sessions", self.sessions)),
+            "sound" => {
+                let sound = json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAAAAAA"});
+                self.update(json!({"sessionUpdate": "agent_message_chunk", "content": sound}))
+            }
             "recall" => self.say(&self.remembered().join(" | ")),
             "run" => self.run_command(rest, true),
             "run!" => self.run_command(rest, false),
@@ -254,6 +307,11 @@ impl Running {
                 )
             }
             "unknown" => self.update(json!({"sessionUpdate": "hologram_update", "shape": "cube"})),
+            "notify" => {
+                send(&json!({"jsonrpc": "2.0", "method": "_fake/secret", "params": {}}))?;
+                send(&json!({"jsonrpc": "2.0", "method": "session/update", "params": {"no": "session"}}))?;
+                send(&json!({"jsonrpc": "2.0", "method": "hologram/shown", "params": {}}))
+            }
             "request" => {
                 let answer = self.ask("hologram/show", json!({"sessionId": self.session}))?;
                 self.say(&format!("the client answered {}", answer["error"]["code"]))

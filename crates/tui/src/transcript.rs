@@ -205,7 +205,8 @@ impl Transcript {
             EventBody::Retry(retry) => self.note(Note::retry(retry)),
             EventBody::Route(route) => self.note(Note::route(route)),
             // Who asked for it is told in the answer.
-            EventBody::Compaction(_) if self.last_prompt().is_some_and(|p| p.begins("/compact")) => {}
+            EventBody::Compaction(compaction)
+                if compaction.from.is_some() && self.last_prompt().is_some_and(|p| p.begins("/compact")) => {}
             EventBody::Compaction(compaction) => {
                 self.note(Note::notice(&Notice { level: NoticeLevel::Info, text: compaction.describe() }))
             }

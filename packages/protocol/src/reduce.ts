@@ -281,7 +281,9 @@ function add(a: Usage, b: Usage): Usage {
 function describe(event: Event & { type: "compaction" }): string {
   if (event.stage === "undo") return "the whole conversation is back in the window";
   const what = event.stage === "prune" ? "old results were cut" : "earlier turns were summarised";
-  return `${what}: about ${event.tokens_before} tokens became ${event.tokens_after}`;
+  // Agents of other makers do not count it for us.
+  if (event.tokens_after > 0) return `${what}: about ${event.tokens_before} tokens became ${event.tokens_after}`;
+  return event.tokens_before > 0 ? `${what}: there were about ${event.tokens_before} tokens` : what;
 }
 
 function describeHook(event: Event & { type: "hook" }): string {
@@ -302,10 +304,21 @@ export function promptText(content: Content[]): string {
       case "resource":
         return `[${block.uri}]`;
       default:
-        return "[?]";
+        return `[${otherName(block as Record<string, unknown>)}]`;
     }
   };
   return content.map(text).join("\n");
+}
+
+/** What can be said of a block that is not known: its kind, its name and how much there is of it. */
+function otherName(block: Record<string, unknown>): string {
+  const text = (name: string) => (typeof block[name] === "string" ? block[name] : undefined);
+  const kind = text("type");
+  if (kind === undefined) return "?";
+  const data = text("data");
+  const size = data === undefined ? undefined : `${Math.floor(data.length / 4) * 3} bytes`;
+  const known = [text("name") ?? text("uri") ?? text("mimeType"), size].filter((one) => one !== undefined);
+  return known.length === 0 ? kind : `${kind}: ${known.join(", ")}`;
 }
 
 /** The first line that says something, cut at a character. */

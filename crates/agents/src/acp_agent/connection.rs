@@ -1,7 +1,7 @@
 //! A process that speaks the protocol, and the sessions in it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use acp::{
@@ -39,6 +39,7 @@ pub(crate) struct Connection {
     tail: Tail,
     dispatching: AbortHandle,
     process: Process,
+    ready: Once,
 }
 
 #[derive(Default)]
@@ -86,11 +87,16 @@ impl Connection {
                 return Err(Trouble::unreachable(message, None));
             }
         };
-        Ok(Self { client, agreed, routes, handled, tail, dispatching, process })
+        Ok(Self { client, agreed, routes, handled, tail, dispatching, process, ready: Once::new() })
     }
 
     pub(crate) fn on_roll(&self) -> &Arc<OnRoll> {
         self.process.on_roll()
+    }
+
+    /// The first session is open; a process that serves another one keeps what it counted as its own.
+    pub(crate) fn is_ready(&self) {
+        self.ready.call_once(|| self.process.on_roll().is_ready());
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -157,12 +163,14 @@ async fn dispatch(
     while let Some(message) = incoming.recv().await {
         match message {
             Incoming::Notification { method, params } if method == "session/update" => {
-                if let Some(SessionNews { session, news }) = SessionNews::parse(&params) {
-                    hand_on(&routes, &session, news).await;
+                match SessionNews::parse(&params) {
+                    Some(SessionNews { session, news }) => hand_on(&routes, &session, news).await,
+                    None => tell_all(&routes, &method),
                 }
             }
-            // Of its own making, and not for us.
-            Incoming::Notification { .. } => {}
+            // Of its own making, as the protocol allows, and not for us.
+            Incoming::Notification { method, .. } if method.starts_with(['_', '$']) => {}
+            Incoming::Notification { method, .. } => tell_all(&routes, &method),
             Incoming::Request { id, method, params } => match Ask::parse(&method, &params) {
                 Ok((session, ask)) => {
                     let sender = lock(&routes).open.get(&session).cloned();
@@ -198,6 +206,15 @@ async fn dispatch(
     routes.closed = true;
     // Those who listen hear that nothing more comes.
     routes.open.clear();
+}
+
+/// Something that is not known, and of no session that could be told.
+fn tell_all(routes: &Mutex<Routes>, method: &str) {
+    let senders: Vec<_> = lock(routes).open.values().cloned().collect();
+    for sender in senders {
+        // Whoever has much to read already is told of the next one.
+        let _ = sender.try_send(Arrived::News(News::Unknown { name: method.to_owned() }));
+    }
 }
 
 async fn hand_on(routes: &Mutex<Routes>, session: &str, news: News) {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp::{About, CallError, News, Opened, Place, RpcError};
-use protocol::{AgentCommands, Mode, NoticeLevel, Update};
+use protocol::{AgentCommands, Effort, NoticeLevel, Update};
 use tokio::sync::mpsc;
 
 use super::connection::{Arrived, Connection, explain, out_of_turn};
 use super::terminals::Terminals;
 use crate::fleet::{Post, Trouble};
-use crate::handover::{self, HISTORY_BYTES};
 use crate::idle::Rests;
 use crate::memory::Memory;
 use crate::narrator::notice;
+use crate::past;
 use crate::roll::{OnRoll, Working};
-use crate::telling::is_child;
+use crate::thinking;
 use crate::{Reporter, Turn};
 
 /// How long an agent may take to open a session: taking up a long one means telling all of it again.
@@ -35,6 +35,9 @@ pub(super) struct Live {
     pub(super) cost_usd: f64,
     chosen_mode: Option<String>,
     chosen_model: bool,
+    chosen_effort: Option<Effort>,
+    /// How much it thinks by itself, once it was told something else.
+    usual_effort: Option<String>,
     working: Option<Working>,
 }
 
@@ -69,21 +72,14 @@ pub(super) async fn ready(
 ) -> Result<Ready, Trouble> {
     let only_looks = post.known.only_looks(turn.mode);
     let kept = kept.filter(|live| live.only_looks == only_looks && !live.connection.is_closed());
-    let memory = if is_child(turn) { None } else { Memory::read(&turn.services.folder(), &post.id) };
+    let memory = past::remembered(post, turn).await;
     let (mut live, knows) = match kept {
         Some(live) => (live, memory.map(|memory| memory.turn)),
         None => open(post, memory, turn, reporter).await?,
     };
     live.only_looks = only_looks;
-    let preamble = match is_child(turn) {
-        true => None,
-        false => {
-            let events = turn.services.history(HISTORY_BYTES).await;
-            // Without its past a conversation still goes on.
-            events.ok().and_then(|events| handover::preamble(&events, &post.id, knows.as_ref()))
-        }
-    };
-    live.choose(post, turn.mode, reporter).await;
+    let preamble = past::preamble(post, turn, knows.as_ref()).await;
+    live.choose(post, turn, reporter).await;
     Ok(Ready { live, preamble })
 }
 
@@ -107,10 +103,8 @@ async fn open(
         let seconds = OPENING.as_secs();
         Err(Trouble::unreachable(format!("`{}` opened no session within {seconds} seconds", post.id), None))
     });
-    let (session, arrived, knows) = match opened {
-        Ok(opened) => opened,
-        Err(trouble) => return Err(trouble),
-    };
+    let (session, arrived, knows) = opened?;
+    connection.is_ready();
     let live = Live {
         working: Some(connection.on_roll().work()),
         connection,
@@ -121,6 +115,8 @@ async fn open(
         cost_usd: 0.0,
         chosen_mode: None,
         chosen_model: false,
+        chosen_effort: None,
+        usual_effort: None,
     };
     Ok((live, knows))
 }
@@ -136,7 +132,16 @@ async fn take_up_or_begin(
     reporter: &Reporter,
 ) -> Result<OpenedSession, Trouble> {
     let client = &connection.client;
-    if let Some(Memory { session, turn }) = memory {
+    if let Some(Memory { session, turn, forks: true }) = &memory {
+        // Where there is no copy to be had, a new session is told what happened.
+        if connection.agreed.fork
+            && let Ok(opened) = client.fork_session(session, place).await
+        {
+            let arrived = connection.route(&opened.id);
+            return Ok((opened, arrived, Some(turn.clone())));
+        }
+    }
+    if let Some(Memory { session, turn, forks: false }) = memory {
         let mut arrived = connection.route(&session);
         let agreed = &connection.agreed;
         let taken_up = if agreed.resume {
@@ -153,11 +158,7 @@ async fn take_up_or_begin(
             }
             Err(_) => {
                 connection.unroute(&session);
-                let text = format!(
-                    "`{}` can not take up its session again; it begins a new one and is told what happened",
-                    post.id
-                );
-                reporter.send(notice(NoticeLevel::Info, text)).await;
+                reporter.send(past::begins_anew(&post.id)).await;
             }
         }
     }
@@ -223,9 +224,9 @@ pub(super) async fn between_turns(connection: &Connection, arrived: Arrived, rep
 }
 
 impl Live {
-    /// Sets the agent's own mode and model, where it has them. The walls hold either way.
-    async fn choose(&mut self, post: &Post, mode: Mode, reporter: &Reporter) {
-        if let Some(wanted) = post.known.mode(mode).map(str::to_owned)
+    /// Sets the agent's own mode, model and thinking, where it has them. The walls hold either way.
+    async fn choose(&mut self, post: &Post, turn: &Turn, reporter: &Reporter) {
+        if let Some(wanted) = post.known.mode(turn.mode).map(str::to_owned)
             && self.chosen_mode.as_ref() != Some(&wanted)
         {
             self.chosen_mode = Some(wanted.clone());
@@ -241,6 +242,35 @@ impl Live {
                 let text = format!("`{}` keeps its own model: {problem}", post.id);
                 reporter.send(notice(NoticeLevel::Warning, text)).await;
             }
+        }
+        if self.chosen_effort != turn.effort {
+            self.chosen_effort = turn.effort;
+            self.choose_effort(post, turn.effort, reporter).await;
+        }
+    }
+
+    async fn choose_effort(&mut self, post: &Post, effort: Option<Effort>, reporter: &Reporter) {
+        let Some(option) = self.session.options.iter().find(|option| option.about == About::Thinking) else {
+            if let Some(effort) = effort {
+                reporter.send(thinking::not_offered(&post.id, effort)).await;
+            }
+            return;
+        };
+        let wanted = match effort {
+            Some(effort) => {
+                self.usual_effort.get_or_insert_with(|| option.current.clone());
+                thinking::choice(option, effort, &post.known).map(|choice| choice.value.clone())
+            }
+            None => self.usual_effort.clone(),
+        };
+        let problem = match (wanted, effort) {
+            (Some(wanted), _) => self.choose_one(About::Thinking, &wanted, reporter).await,
+            (None, Some(effort)) => Some(format!("it has no word for `{}`", effort.as_str())),
+            (None, None) => None,
+        };
+        if let Some(problem) = problem {
+            let text = format!("`{}` thinks as it likes: {problem}", post.id);
+            reporter.send(notice(NoticeLevel::Warning, text)).await;
         }
     }
 

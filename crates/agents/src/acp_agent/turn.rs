@@ -2,32 +2,31 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use acp::{News, Odd, PromptBlock, PromptEnd};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use protocol::{Content, NoticeLevel, Stop, StopCause, Update, Usage};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
 use super::connection::{Arrived, explain};
 use super::requests::Requests;
 use super::session::{Live, Ready, between_turns, ready};
-use crate::compaction::began_anew;
+use crate::compaction::{self, began_anew};
 use crate::fleet::Trouble;
 use crate::gate::Gate;
-use crate::memory::Memory;
 use crate::narrator::notice;
+use crate::past;
+use crate::stopping::Stopping;
 use crate::telling::{End, Telling, fail, inlined, is_child};
 use crate::{Reporter, Turn};
 
-/// How long a cancelled agent may take to end its prompt; a session waits two seconds.
-const CANCELLING: Duration = Duration::from_millis(1500);
-
 pub(super) async fn run(inner: &Arc<Inner>, turn: Turn, cancel: CancellationToken, reporter: Reporter) {
+    if let Some(other) = inner.post.other_way() {
+        return other.answer(turn, cancel, &reporter).await;
+    }
     let kept = if is_child(&turn) { None } else { inner.kept.take().await };
     if began_anew(&inner.post, &turn, &reporter).await {
         return reporter.send(Update::Done { stop: Stop::Done, cause: None }).await;
@@ -41,7 +40,10 @@ pub(super) async fn run(inner: &Arc<Inner>, turn: Turn, cancel: CancellationToke
     };
     let Ready { mut live, preamble } = match prepared {
         Ok(ready) => ready,
-        Err(trouble) => return fail(&reporter, trouble).await,
+        Err(trouble) => match inner.post.other_way_after(&trouble) {
+            Some(other) => return other.answer(turn, cancel, &reporter).await,
+            None => return fail(&reporter, trouble).await,
+        },
     };
     let mut following = Following::new(inner, &turn, &live, reporter.clone());
     let prompt = following.blocks(&turn, preamble, &live).await;
@@ -53,8 +55,7 @@ pub(super) async fn run(inner: &Arc<Inner>, turn: Turn, cancel: CancellationToke
         }
     };
     if end.clean && !is_child(&turn) {
-        let memory = Memory { session: live.session.id.clone(), turn: turn.id.clone() };
-        memory.write(&turn.services.folder(), &inner.post.id);
+        past::remember(&inner.post, &turn, &live.session.id);
         inner.kept.bring_back(live).await;
     }
     reporter.send(Update::Done { stop: end.stop, cause: end.cause }).await;
@@ -67,6 +68,8 @@ struct Following<'a> {
     requests: Requests,
     /// What the session has cost, as the agent counts.
     cost_usd: Option<f64>,
+    /// The prompt is that it make its conversation smaller.
+    compacts: bool,
 }
 
 type Answering = FuturesUnordered<BoxFuture<'static, ()>>;
@@ -87,6 +90,7 @@ impl<'a> Following<'a> {
             telling: Telling::new(turn, reporter, inner.post.cwd.clone()),
             requests,
             cost_usd: None,
+            compacts: compaction::is_asked(turn),
         }
     }
 
@@ -123,13 +127,12 @@ impl<'a> Following<'a> {
         let prompting = client.prompt(&session, prompt);
         tokio::pin!(prompting);
         let mut answering: Answering = FuturesUnordered::new();
-        let mut stopping: Option<(Instant, Stop, Option<StopCause>)> = None;
+        let mut stopping = Stopping::default();
         let end = loop {
-            let deadline = stopping.map(|(deadline, ..)| deadline);
             tokio::select! {
                 end = &mut prompting => break end,
-                () = cancel.cancelled(), if stopping.is_none() => {
-                    stopping = Some((Instant::now() + CANCELLING, Stop::Cancelled, None));
+                () = cancel.cancelled(), if !stopping.has_begun() => {
+                    stopping.begin(Stop::Cancelled, None);
                     // A connection that is closed is noticed by the next arm.
                     let _ = client.cancel(&session).await;
                 }
@@ -146,17 +149,16 @@ impl<'a> Following<'a> {
                         return Err(explain(&self.inner.post.id, &acp::CallError::Closed, &said));
                     }
                 },
-                () = at(deadline) => {
+                () = stopping.over() => {
                     // It does not listen. Its process is ended; the next prompt starts another.
                     self.telling.finish().await;
-                    let (stop, cause) = stopping.map_or((Stop::Cancelled, None), |(_, stop, cause)| (stop, cause));
-                    return Ok(End { stop, cause, clean: false });
+                    return Ok(stopping.forced());
                 }
             }
-            if stopping.is_none()
+            if !stopping.has_begun()
                 && let Some(cause) = self.over_limit(live)
             {
-                stopping = Some((Instant::now() + CANCELLING, Stop::Limit, Some(cause)));
+                stopping.begin(Stop::Limit, Some(cause));
                 let _ = client.cancel(&session).await;
             }
         };
@@ -176,9 +178,12 @@ impl<'a> Following<'a> {
         };
         self.catch_up(live, &end, &mut answering).await;
         self.report_usage(live, end.usage).await;
+        if self.compacts && end.stop == Stop::Done {
+            let updates = self.telling.narrator.compacted(String::new(), 0);
+            self.telling.send(updates).await;
+        }
         self.telling.finish().await;
-        let (stop, cause) = stopping.map_or((end.stop, end.cause), |(_, stop, cause)| (stop, cause));
-        Ok(End { stop, cause, clean: true })
+        Ok(stopping.ended(end.stop, end.cause))
     }
 
     /// The answer overtook what came before it; that is taken now.
@@ -247,13 +252,6 @@ impl<'a> Following<'a> {
     fn over_limit(&self, live: &Live) -> Option<StopCause> {
         let grown = self.cost_usd.map_or(0.0, |total| total - live.cost_usd);
         self.telling.too_expensive(grown).then_some(StopCause::Budget)
-    }
-}
-
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

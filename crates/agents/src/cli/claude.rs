@@ -12,49 +12,39 @@ use acp::News;
 use futures::FutureExt;
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered};
+use futures::stream::FuturesUnordered;
 use protocol::{
-    AgentId, Content, Image, NoticeLevel, OptionKind, PermissionOption, Source, Stop, StopCause, Update,
-    Usage,
+    Content, Effort, Image, NoticeLevel, OptionKind, PermissionOption, Source, Stop, Update, Usage,
 };
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::conversing::Converses;
 use super::lines::{LineProcess, Spoken};
 use crate::fleet::{Post, Trouble};
 use crate::gate::{Gate, Refusal, Wish};
-use crate::handover::{self, HISTORY_BYTES};
-use crate::idle::{Kept, Rests};
+use crate::idle::Rests;
 use crate::memory::Memory;
 use crate::narrator::notice;
+use crate::past;
 use crate::roll::{OnRoll, Working};
-use crate::telling::{End, Telling, fail, inlined, is_child};
+use crate::stopping::Stopping;
+use crate::telling::{End, Telling, inlined};
 use crate::title::title;
-use crate::{Agent, Reporter, Turn, report};
+use crate::{Reporter, Turn};
 use reader::{Asked, Done, Heard, Reader};
 
 const STARTING: Duration = Duration::from_secs(60);
-/// How long a cancelled turn may take to end.
-const CANCELLING: Duration = Duration::from_millis(1500);
 
-pub(crate) struct ClaudeAgent {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    post: Post,
-    kept: Kept<Live>,
-}
-
-/// A process between turns.
-struct Live {
+/// A process, and what is known of its session.
+pub(crate) struct Live {
     process: LineProcess,
     working: Option<Working>,
     reader: Reader,
     session: Option<String>,
     model: Option<String>,
     only_looks: bool,
+    effort: Option<Effort>,
     cost_usd: f64,
     requests: u32,
 }
@@ -69,99 +59,100 @@ impl Rests for Live {
     }
 }
 
-impl ClaudeAgent {
-    pub(crate) fn new(post: Post) -> Self {
-        let kept = Kept::new(post.fleet.options.idle);
-        Self { inner: Arc::new(Inner { post, kept }) }
-    }
-}
-
-impl Agent for ClaudeAgent {
-    fn id(&self) -> AgentId {
-        self.inner.post.id.clone()
-    }
-
-    fn prompt(&self, turn: Turn, cancel: CancellationToken) -> BoxStream<'static, Update> {
-        let inner = self.inner.clone();
-        report(move |reporter| async move { inner.run(turn, cancel, reporter).await })
-    }
-}
-
-impl Inner {
-    async fn run(&self, turn: Turn, cancel: CancellationToken, reporter: Reporter) {
-        let child = is_child(&turn);
-        let kept = if child { None } else { self.kept.take().await };
-        let memory = if child { None } else { Memory::read(&turn.services.folder(), &self.post.id) };
-        let ready = tokio::select! {
-            ready = self.ready(kept, memory.as_ref(), &turn, &reporter) => ready,
-            () = cancel.cancelled() => {
-                return reporter.send(Update::Done { stop: Stop::Cancelled, cause: None }).await;
-            }
-        };
-        let mut live = match ready {
-            Ok(live) => live,
-            Err(trouble) => return fail(&reporter, trouble).await,
-        };
-        let mut telling = Telling::new(&turn, reporter.clone(), self.post.cwd.clone());
-        let knows = memory.filter(|memory| live.session.as_ref() == Some(&memory.session));
-        let preamble = match child {
-            true => None,
-            false => {
-                let events = turn.services.history(HISTORY_BYTES).await.ok();
-                let since = knows.as_ref().map(|memory| &memory.turn);
-                events.and_then(|events| handover::preamble(&events, &self.post.id, since))
-            }
-        };
-        let prompt = prompt(&turn, preamble);
-        let end = match self.follow(&mut live, prompt, &turn, &mut telling, &cancel).await {
-            Ok(end) => end,
-            Err(trouble) => {
-                self.post.fleet.crashed(&self.post.id);
-                telling.finish().await;
-                return fail(&reporter, trouble).await;
-            }
-        };
-        telling.finish().await;
-        if !child && let Some(session) = &live.session {
-            let memory = Memory { session: session.clone(), turn: turn.id.clone() };
-            memory.write(&turn.services.folder(), &self.post.id);
-        }
-        if end.clean && !child {
-            self.kept.bring_back(live).await;
-        }
-        reporter.send(Update::Done { stop: end.stop, cause: end.cause }).await;
-    }
-
-    /// The process that is there, or a new one that takes up its session.
-    async fn ready(
-        &self,
-        kept: Option<Live>,
-        memory: Option<&Memory>,
+impl Converses for Live {
+    async fn start(
+        post: &Post,
         turn: &Turn,
+        memory: Option<&Memory>,
         reporter: &Reporter,
-    ) -> Result<Live, Trouble> {
-        let only_looks = self.post.known.only_looks(turn.mode);
-        if let Some(live) = kept.filter(|live| live.only_looks == only_looks && !live.process.has_ended()) {
-            return Ok(live);
-        }
-        self.post.fleet.after_crashes(&self.post.id).await?;
-        if let Some(memory) = memory {
-            match self.start(turn, Some(&memory.session), reporter).await {
-                Ok(live) => return Ok(live),
-                Err(_) => {
-                    let text = format!(
-                        "`{}` can not take up its session again; it begins a new one and is told what happened",
-                        self.post.id
-                    );
-                    reporter.send(notice(NoticeLevel::Info, text)).await;
-                }
+    ) -> Result<(Self, bool), Trouble> {
+        if memory.is_some() {
+            match Self::begin(post, turn, memory, reporter).await {
+                Ok(live) => return Ok((live, true)),
+                Err(_) => reporter.send(past::begins_anew(&post.id)).await,
             }
         }
-        self.start(turn, None, reporter).await
+        Ok((Self::begin(post, turn, None, reporter).await?, false))
     }
 
-    async fn start(&self, turn: &Turn, session: Option<&str>, reporter: &Reporter) -> Result<Live, Trouble> {
-        let id = &self.post.id;
+    fn serves(&self, post: &Post, turn: &Turn) -> bool {
+        let same = self.only_looks == post.known.only_looks(turn.mode) && self.effort == turn.effort;
+        same && !self.process.has_ended()
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    async fn follow(
+        &mut self,
+        post: &Post,
+        turn: &Turn,
+        preamble: Option<String>,
+        telling: &mut Telling,
+        cancel: &CancellationToken,
+    ) -> Result<End, Trouble> {
+        let gate = Gate::new(turn, telling.reporter.clone());
+        let message = json!({
+            "type": "user",
+            "message": {"role": "user", "content": prompt(turn, preamble)},
+            "parent_tool_use_id": null,
+            "session_id": "",
+        });
+        self.process.say(&message).await;
+        let mut answers: FuturesUnordered<BoxFuture<'static, Value>> = FuturesUnordered::new();
+        let mut stopping = Stopping::default();
+        loop {
+            tokio::select! {
+                spoken = self.process.next() => match spoken {
+                    Some(Spoken::Json(line)) => {
+                        for heard in self.reader.read(&line) {
+                            if let Some(end) = self.hear(post, heard, telling, &gate, &mut answers).await? {
+                                return Ok(stopping.ended(end.stop, end.cause));
+                            }
+                        }
+                    }
+                    Some(Spoken::TooLong { bytes }) => {
+                        let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
+                        telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
+                    }
+                    None => {
+                        let said = self.process.last_words().await;
+                        return Err(Trouble {
+                            message: format!("`{}` ended in the middle of its work{said}", post.id),
+                            hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
+                            unreachable: false,
+                        });
+                    }
+                },
+                Some(answer) = answers.next() => {
+                    self.process.say(&answer).await;
+                }
+                () = cancel.cancelled(), if !stopping.has_begun() => {
+                    stopping.begin(Stop::Cancelled, None);
+                    self.control(json!({"subtype": "interrupt"})).await;
+                }
+                () = stopping.over() => return Ok(stopping.forced()),
+            }
+            if !stopping.has_begun()
+                && let Some(cause) = telling.over_limit()
+            {
+                stopping.begin(Stop::Limit, Some(cause));
+                self.control(json!({"subtype": "interrupt"})).await;
+            }
+        }
+    }
+}
+
+impl Live {
+    /// Starts a process with a new session, or the one that it had.
+    async fn begin(
+        post: &Post,
+        turn: &Turn,
+        memory: Option<&Memory>,
+        reporter: &Reporter,
+    ) -> Result<Self, Trouble> {
+        let id = &post.id;
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let mut args = words(&[
             "-p",
@@ -174,24 +165,32 @@ impl Inner {
             "--permission-prompt-tool",
             "stdio",
         ]);
-        if let Some(mode) = self.post.known.mode(turn.mode) {
+        if let Some(mode) = post.known.mode(turn.mode) {
             args.extend(words(&["--permission-mode", mode]));
         }
-        if let Some(model) = &self.post.model {
+        if let Some(model) = &post.model {
             args.extend(words(&["--model", model]));
         }
-        if let Some(session) = session {
-            args.extend(words(&["--resume", session]));
+        if let Some(memory) = memory {
+            args.extend(words(&["--resume", &memory.session]));
+            args.extend(memory.forks.then(|| "--fork-session".to_owned()));
         }
-        let start = self.post.start(turn.mode, &args);
-        let process = LineProcess::start(&start, &self.post.fleet.options, id)?;
-        let mut live = Live {
+        let mut start = post.start(turn.mode, &args);
+        match turn.effort.map(|effort| post.known.thinking(effort)) {
+            Some(Some(level)) => start.args.extend(words(&["--effort", level])),
+            Some(None) => start.env.push(("MAX_THINKING_TOKENS".to_owned(), "0".to_owned())),
+            None => {}
+        }
+        let process = LineProcess::start(&start, &post.fleet.options, id)?;
+        let mut live = Self {
             working: Some(process.on_roll().work()),
             process,
             reader: Reader::default(),
-            session: session.map(str::to_owned),
+            // A copy says itself what it is called.
+            session: memory.filter(|memory| !memory.forks).map(|memory| memory.session.clone()),
             model: None,
-            only_looks: self.post.known.only_looks(turn.mode),
+            only_looks: post.known.only_looks(turn.mode),
+            effort: turn.effort,
             cost_usd: 0.0,
             requests: 0,
         };
@@ -215,76 +214,11 @@ impl Inner {
         }
     }
 
-    async fn follow(
-        &self,
-        live: &mut Live,
-        prompt: Vec<Value>,
-        turn: &Turn,
-        telling: &mut Telling,
-        cancel: &CancellationToken,
-    ) -> Result<End, Trouble> {
-        let gate = Gate::new(turn, telling.reporter.clone());
-        let message = json!({
-            "type": "user",
-            "message": {"role": "user", "content": prompt},
-            "parent_tool_use_id": null,
-            "session_id": "",
-        });
-        live.process.say(&message).await;
-        let mut answers: FuturesUnordered<BoxFuture<'static, Value>> = FuturesUnordered::new();
-        let mut stopping: Option<(Instant, Stop, Option<StopCause>)> = None;
-        loop {
-            let deadline = stopping.map(|(deadline, ..)| deadline);
-            tokio::select! {
-                spoken = live.process.next() => match spoken {
-                    Some(Spoken::Json(line)) => {
-                        for heard in live.reader.read(&line) {
-                            if let Some(end) = self.hear(heard, live, telling, &gate, &mut answers).await? {
-                                let (stop, cause) =
-                                    stopping.map_or((end.stop, end.cause), |(_, stop, cause)| (stop, cause));
-                                return Ok(End { stop, cause, clean: true });
-                            }
-                        }
-                    }
-                    Some(Spoken::TooLong { bytes }) => {
-                        let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
-                        telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
-                    }
-                    None => {
-                        let said = live.process.last_words().await;
-                        return Err(Trouble {
-                            message: format!("`{}` ended in the middle of its work{said}", self.post.id),
-                            hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
-                            unreachable: false,
-                        });
-                    }
-                },
-                Some(answer) = answers.next() => {
-                    live.process.say(&answer).await;
-                }
-                () = cancel.cancelled(), if stopping.is_none() => {
-                    stopping = Some((Instant::now() + CANCELLING, Stop::Cancelled, None));
-                    live.control(json!({"subtype": "interrupt"})).await;
-                }
-                () = at(deadline) => {
-                    let (stop, cause) = stopping.map_or((Stop::Cancelled, None), |(_, stop, cause)| (stop, cause));
-                    return Ok(End { stop, cause, clean: false });
-                }
-            }
-            if stopping.is_none()
-                && let Some(cause) = telling.over_limit()
-            {
-                stopping = Some((Instant::now() + CANCELLING, Stop::Limit, Some(cause)));
-                live.control(json!({"subtype": "interrupt"})).await;
-            }
-        }
-    }
-
     /// Takes one thing that it said; some when that was its last.
     async fn hear(
-        &self,
+        &mut self,
+        post: &Post,
         heard: Heard,
-        live: &mut Live,
         telling: &mut Telling,
         gate: &Gate,
         answers: &mut FuturesUnordered<BoxFuture<'static, Value>>,
@@ -292,31 +226,31 @@ impl Inner {
         match heard {
             Heard::News(news) => telling.news(news, |_| false).await,
             Heard::Session { id, model } => {
-                live.session = Some(id);
-                live.model = model;
+                self.session = Some(id);
+                self.model = model;
             }
             Heard::Ask(asked) => {
-                let answer = permission(*asked, telling, gate, self.post.id.as_str()).await;
+                let answer = permission(*asked, telling, gate, post.id.as_str()).await;
                 answers.push(answer);
             }
             Heard::Unknown { id } => {
                 let error = json!({"subtype": "error", "request_id": id, "error": "not known here"});
-                live.process.say(&json!({"type": "control_response", "response": error})).await;
+                self.process.say(&json!({"type": "control_response", "response": error})).await;
             }
             // It waits no longer; the answer that comes is of no account to it.
             Heard::Withdrawn(_) | Heard::Answered { .. } => {}
-            Heard::Done(done) => return self.done(*done, live, telling).await.map(Some),
+            Heard::Done(done) => return self.done(post, *done, telling).await.map(Some),
         }
         Ok(None)
     }
 
-    async fn done(&self, done: Done, live: &mut Live, telling: &mut Telling) -> Result<End, Trouble> {
+    async fn done(&mut self, post: &Post, done: Done, telling: &mut Telling) -> Result<End, Trouble> {
         if let Some(text) = done.text.filter(|_| done.error.is_none()) {
             telling.news(News::Said { content: Content::text(text), message: None }, |_| false).await;
         }
         let cost_usd = done.total_cost_usd.map(|total| {
-            let grown = (total - live.cost_usd).max(0.0);
-            live.cost_usd = total;
+            let grown = (total - self.cost_usd).max(0.0);
+            self.cost_usd = total;
             grown
         });
         if done.usage.total() > 0 {
@@ -324,21 +258,19 @@ impl Inner {
                 let used = done.usage.total();
                 telling.news(News::Window { used, size, cost_usd: None }, |_| false).await;
             }
-            telling.usage(live.model.as_deref(), Usage { cost_usd, ..done.usage }).await;
+            telling.usage(self.model.as_deref(), Usage { cost_usd, ..done.usage }).await;
         }
         if let Some(error) = done.error {
-            let message = format!("`{}` reports: {error}", self.post.id);
+            let message = format!("`{}` reports: {error}", post.id);
             let login =
                 ["log in", "/login", "API key", "authenticat"].iter().any(|word| error.contains(word));
-            let hint = login.then(|| format!("covey agents login {}", self.post.id));
+            let hint = login.then(|| format!("covey agents login {}", post.id));
             telling.finish().await;
             telling.reporter.send(Update::Error(protocol::ErrorInfo { message, hint })).await;
         }
         Ok(End { stop: done.stop, cause: done.cause, clean: true })
     }
-}
 
-impl Live {
     /// Asks something of the program itself; answers the name of the question.
     async fn control(&mut self, request: Value) -> String {
         self.requests += 1;
@@ -450,11 +382,4 @@ fn prompt(turn: &Turn, preamble: Option<String>) -> Vec<Value> {
         Content::Image(_) | Content::Other(_) => None,
     });
     blocks.collect()
-}
-
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
 }

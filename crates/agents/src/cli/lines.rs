@@ -68,9 +68,12 @@ impl LineProcess {
 
     /// Says something to it; false when it does not listen any more.
     pub(crate) async fn say(&mut self, message: &Value) -> bool {
+        self.write(format!("{message}\n").as_bytes()).await
+    }
+
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> bool {
         let Some(stdin) = &mut self.stdin else { return false };
-        let line = format!("{message}\n");
-        stdin.write_all(line.as_bytes()).await.is_ok() && stdin.flush().await.is_ok()
+        stdin.write_all(bytes).await.is_ok() && stdin.flush().await.is_ok()
     }
 
     pub(crate) fn close_input(&mut self) {

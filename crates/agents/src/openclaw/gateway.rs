@@ -77,8 +77,12 @@ impl Gateway {
         prompt: &str,
         session: &str,
         key: &str,
+        thinking: Option<&str>,
     ) -> Result<(String, Value), Trouble> {
-        let params = json!({"message": prompt, "idempotencyKey": key, "sessionKey": session});
+        let mut params = json!({"message": prompt, "idempotencyKey": key, "sessionKey": session});
+        if let Some(level) = thinking {
+            params["thinking"] = json!(level);
+        }
         self.request("agent", params).await
     }
 

@@ -11,9 +11,9 @@ use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use protocol::{
-    AgentCommand, AgentCommands, AgentId, CallId, Content, Decision, ErrorInfo, Event, EventBody, Limits,
-    Mode, ModelRef, Op, PermissionRequest, Reply, Request, SessionId, SessionView, ToolCall, ToolStatus,
-    TurnId,
+    AgentCommand, AgentCommands, AgentId, CallId, Content, Decision, Effort, ErrorInfo, Event, EventBody,
+    Limits, Mode, ModelRef, Op, PermissionRequest, Reply, Request, SessionId, SessionView, ToolCall,
+    ToolStatus, TurnId,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -25,6 +25,9 @@ use super::tell::{Teller, nothing_new};
 const MODE: &str = "mode";
 const MODEL: &str = "model";
 const AGENT: &str = "agent";
+const THINKING: &str = "thinking";
+/// As much as the agent likes.
+const AS_IT_LIKES: &str = "default";
 
 /// How often in a row a session is listened to again.
 const TRIES: u32 = 3;
@@ -257,8 +260,15 @@ impl Relay {
             }
             MODEL => Op::SetModel { session, model: ModelRef::new(value) },
             AGENT => Op::SetAgent { session, agent: AgentId::new(value), model: None },
+            THINKING if value == AS_IT_LIKES => Op::SetEffort { session, effort: None },
+            THINKING => {
+                let effort = Effort::from_str(value);
+                let invalid = |error| RpcError::new(RpcError::INVALID_PARAMS, format!("{error}"));
+                Op::SetEffort { session, effort: Some(effort.map_err(invalid)?) }
+            }
             other => {
-                let why = format!("there is no option `{other}`, only {MODE}, {MODEL} and {AGENT}");
+                let why =
+                    format!("there is no option `{other}`, only {MODE}, {MODEL}, {AGENT} and {THINKING}");
                 return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
             }
         };
@@ -418,7 +428,7 @@ async fn view(client: &dyn Client, session: &SessionId) -> Result<Box<SessionVie
     }
 }
 
-/// Mode, agent and, for the built-in agent, model.
+/// Mode, how much to think, agent and, for the built-in agent, model.
 async fn options(client: &dyn Client, view: &SessionView) -> Vec<ConfigOption> {
     let same = |value: &str| Choice { value: value.to_owned(), name: value.to_owned() };
     let mut options = vec![ConfigOption {
@@ -427,6 +437,7 @@ async fn options(client: &dyn Client, view: &SessionView) -> Vec<ConfigOption> {
         about: About::Mode,
         current: view.mode.as_str().to_owned(),
         choices: Mode::NAMES.iter().map(|name| Choice { name: title(name), ..same(name) }).collect(),
+        switch: false,
     }];
     if let Some(current) = view.model.as_ref().filter(|_| view.agent.as_str() == engine::NativeAgent::ID) {
         let known = match client.read(Request::Models).await {
@@ -444,8 +455,18 @@ async fn options(client: &dyn Client, view: &SessionView) -> Vec<ConfigOption> {
             about: About::Model,
             current: current.to_string(),
             choices,
+            switch: false,
         });
     }
+    let levels = std::iter::once(&AS_IT_LIKES).chain(Effort::NAMES);
+    options.push(ConfigOption {
+        id: THINKING.to_owned(),
+        name: "Thinking".to_owned(),
+        about: About::Thinking,
+        current: view.effort.map_or(AS_IT_LIKES, Effort::as_str).to_owned(),
+        choices: levels.map(|name| Choice { name: title(name), ..same(name) }).collect(),
+        switch: false,
+    });
     if let Ok(Reply::Agents(agents)) = client.read(Request::Agents).await {
         let usable = agents.iter().filter(|agent| agent.usable || agent.agent == view.agent);
         let choices: Vec<Choice> = usable.map(|agent| same(agent.agent.as_str())).collect();
@@ -456,6 +477,7 @@ async fn options(client: &dyn Client, view: &SessionView) -> Vec<ConfigOption> {
                 about: About::Other,
                 current: view.agent.to_string(),
                 choices,
+                switch: false,
             });
         }
     }

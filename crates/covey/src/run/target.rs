@@ -114,6 +114,7 @@ async fn create(
         ephemeral: arguments.ephemeral,
     };
     let session = submit(client.as_ref(), create).await?;
+    set_effort(client.as_ref(), &session, arguments).await?;
     Ok(Target { client, engine: None, session, after: 0 })
 }
 
@@ -142,12 +143,25 @@ async fn resume(
     if let Some(mode) = arguments.mode {
         submit(client.as_ref(), Op::SetMode { session: session.clone(), mode: Mode::clone(&mode) }).await?;
     }
+    set_effort(client.as_ref(), &session, arguments).await?;
     let view = client.read(protocol::Request::Session { session: session.clone() }).await?;
     let after = match view {
         protocol::Reply::Session(view) => view.seq,
         _ => 0,
     };
     Ok(Target { client, engine: None, session, after })
+}
+
+async fn set_effort(
+    client: &dyn Client,
+    session: &SessionId,
+    arguments: &RunArguments,
+) -> Result<(), Failure> {
+    if arguments.effort.is_some() {
+        let op = Op::SetEffort { session: session.clone(), effort: arguments.effort };
+        submit(client, op).await?;
+    }
+    Ok(())
 }
 
 async fn submit(client: &dyn Client, op: Op) -> Result<SessionId, Failure> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ::agents::{Imported, ImportedTurn, Step};
+use ::agents::{Imported, ImportedTurn, PastSession, Step, past_sessions};
 use protocol::{
     CallId, Chunk, EventBody, MessageEnd, MessageId, Mode, SessionId, SessionStart, Stop, Timestamp,
     ToolCall, ToolCallUpdate, ToolContent, ToolStatus, TurnEnd, TurnId, TurnStart, Usage, UsageReport,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sessions::Store;
 
 use crate::exit::{Exit, Failure};
-use crate::terminal::{one_line, plain, print};
+use crate::terminal::{ago, one_line, plain, print};
 
 /// No file above this is read.
 const MOST: u64 = 512 << 20;
@@ -30,6 +30,11 @@ pub(super) fn import(
         let cannot = |why: &dyn std::fmt::Display| {
             Failure::usage(format!("can not take over `{}`: {why}", file.display()))
         };
+        if !file.exists() {
+            let hint =
+                "covey session import --from AGENT finds the newest, --help says where all of them are";
+            return Err(cannot(&"there is no such file").hint(hint));
+        }
         if file.metadata().is_ok_and(|metadata| metadata.len() > MOST) {
             return Err(cannot(&format!("it is larger than {} MB", MOST >> 20)));
         }
@@ -42,6 +47,48 @@ pub(super) fn import(
         report(&session, &imported, json)?;
     }
     Ok(Exit::Done)
+}
+
+/// The newest session that an agent had here.
+pub(super) fn newest(store: &Store, agent: &str, cwd: Option<&Path>, json: bool) -> Result<Exit, Failure> {
+    let past = past(agent, cwd)?;
+    import(store, &[past[0].file.clone()], cwd, json)
+}
+
+/// Which sessions an agent had here, the newest first.
+pub(super) fn list(agent: &str, cwd: Option<&Path>, json: bool) -> Result<Exit, Failure> {
+    let now = Timestamp::now();
+    for past in past(agent, cwd)? {
+        let first = past.first_prompt();
+        let (file, changed) = (past.file.to_string_lossy(), past.changed);
+        let line = match json {
+            true => json!({"file": file, "changed": changed, "prompt": first}).to_string(),
+            false => {
+                let prompt = one_line(first.as_deref().unwrap_or("(it can not be read)"), 60);
+                format!("{:<12} {prompt:<60} {}", ago(changed, now), plain(&file))
+            }
+        };
+        print(&format!("{line}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Never empty.
+fn past(agent: &str, cwd: Option<&Path>) -> Result<Vec<PastSession>, Failure> {
+    let here = match cwd {
+        Some(cwd) => cwd.canonicalize()?,
+        None => std::env::current_dir()?,
+    };
+    let home = std::env::home_dir().ok_or_else(|| Failure::new("there is no home folder to look in"))?;
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let past = past_sessions(agent, &home, &variable, &here).map_err(|error| {
+        Failure::usage(error.to_string()).hint("covey session import --help says where sessions are")
+    })?;
+    if past.is_empty() {
+        let message = format!("`{agent}` had no session in {}", here.display());
+        return Err(Failure::usage(message).hint("name the folder with --cwd DIR, or the file itself"));
+    }
+    Ok(past)
 }
 
 /// Where it worked: as told, as the file says, or as a file beside it does.

@@ -361,3 +361,43 @@ async fn covey_is_an_agent_of_covey() {
         world.covey(&["run", "--json", "--agent", "inner", "--continue", "--mode", "edit", write]).await;
     assert_eq!((done.code, world.project.join("a.txt").exists()), (Some(0), true), "{done:?}");
 }
+
+/// What is no message is answered as JSON-RPC has it, and the conversation goes on.
+#[tokio::test]
+async fn what_is_no_message_is_refused() {
+    let world = world().await;
+    let input = b"hello\n{\"jsonrpc\": oops}\n{\"neither\": 1}\n\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n";
+    let mut child = world.command(&["acp"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stdin, input).await.unwrap();
+    let mut lines =
+        tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        let line = lines.next_line().await.unwrap().unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+        answers.push((answer["id"].clone(), answer["error"]["code"].as_i64().unwrap_or_default()));
+    }
+    drop(stdin);
+    child.wait().await.unwrap();
+    let nobody = serde_json::Value::Null;
+    let expected = [(nobody.clone(), -32700), (nobody.clone(), -32700), (nobody, -32600), (json!(7), 0)];
+    assert_eq!(answers, expected);
+}
+
+/// One process of an agent serves several sessions of one editor.
+#[tokio::test]
+async fn one_process_serves_several_sessions() {
+    let world = crate::agents::world(&["--resume"]).await;
+    let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
+    world.configure(&format!("agent = \"fake\"\n{config}"));
+    let desk = Desk::open(&world, offer(false, false)).await;
+    for count in 1..=2 {
+        let session = desk.client.new_session(&place(&world)).await.unwrap();
+        desk.prompt(&session, "process").await;
+        assert_eq!(desk.said(), format!("process with {count} sessions"));
+    }
+    let status = world.covey(&["agents", "status", "--json"]).await;
+    assert_eq!(status.out.lines().count(), 1, "{status:?}");
+    desk.leave().await;
+}

@@ -1,10 +1,14 @@
 //! Agents of other makers, played by a program that obeys its prompt and misbehaves when told to.
 
+mod choices;
+mod fallback;
 mod handover;
+mod leaving;
 mod manus;
 mod misbehaviour;
 mod openclaw;
 mod permission;
+mod undo;
 
 use std::path::{Path, PathBuf};
 

@@ -3,95 +3,17 @@
 //! Each plays: hello, a tool that is allowed, one that is denied, a resumed session, a cancelled turn, and a plan that
 //! may not write.
 
-use std::path::{Path, PathBuf};
+mod players;
+
+use std::path::PathBuf;
 
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::Value;
 use testkit::ModelServer;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::world::{Done, World, finish, signal};
-
-/// How one agent is pointed at the model, and what its tools are called.
-struct Player {
-    agent: &'static str,
-    /// The lines of its section in the settings, without the command.
-    settings: fn(&ModelServer) -> String,
-    /// Files in its home, which a person would have.
-    home: fn(&ModelServer) -> Vec<(&'static str, String)>,
-    shell: fn(&str) -> Value,
-    shell_tool: &'static str,
-    write: fn(&Path) -> Value,
-    write_tool: &'static str,
-}
-
-const CLAUDE: Player = Player {
-    agent: "claude",
-    settings: |server| {
-        format!(
-            "model = \"claude-sonnet-4-5\"\nenv = {{ ANTHROPIC_BASE_URL = {:?}, ANTHROPIC_API_KEY = \"fake-key-000000\", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = \"1\", DISABLE_TELEMETRY = \"1\", DISABLE_ERROR_REPORTING = \"1\" }}",
-            server.url()
-        )
-    },
-    home: |_| vec![],
-    shell: |command| json!({"command": command, "description": "run it"}),
-    shell_tool: "Bash",
-    write: |path| json!({"file_path": path, "content": "text"}),
-    write_tool: "Write",
-};
-
-const CODEX: Player = Player {
-    agent: "codex",
-    settings: |_| "env = { FAKE_KEY = \"fake-key-000000\" }".to_owned(),
-    home: |server| {
-        let config = format!(
-            "model=\"fake-model\"\nmodel_provider=\"fake\"\ncheck_for_update_on_startup=false\n[analytics]\nenabled=false\n[feedback]\nenabled=false\n[features]\nplugins=false\n[model_providers.fake]\nname=\"fake\"\nbase_url={:?}\nwire_api=\"responses\"\nenv_key=\"FAKE_KEY\"\nrequest_max_retries=1\nstream_max_retries=1\nsupports_websockets=false\n",
-            server.base_url()
-        );
-        vec![(".codex/config.toml", config)]
-    },
-    shell: |command| json!({"cmd": command}),
-    shell_tool: "shell",
-    write: |path| json!({"cmd": format!("echo text > {}", path.display())}),
-    write_tool: "shell",
-};
-
-const GEMINI: Player = Player {
-    agent: "gemini",
-    settings: |server| {
-        format!(
-            "model = \"gemini-2.5-flash\"\nenv = {{ GEMINI_API_KEY = \"fake-key-000000\", GOOGLE_GEMINI_BASE_URL = {:?}, GEMINI_CLI_TRUST_WORKSPACE = \"true\", GEMINI_TELEMETRY_ENABLED = \"false\" }}",
-            server.url()
-        )
-    },
-    home: |_| {
-        let settings = json!({
-            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
-            "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
-            "telemetry": {"enabled": false},
-        });
-        vec![(".gemini/settings.json", settings.to_string())]
-    },
-    shell: |command| json!({"command": command, "description": "run it"}),
-    shell_tool: "run_shell_command",
-    write: |path| json!({"file_path": path, "content": "text"}),
-    write_tool: "write_file",
-};
-
-const COPILOT: Player = Player {
-    agent: "copilot",
-    settings: |server| {
-        format!(
-            "env = {{ COPILOT_OFFLINE = \"true\", COPILOT_PROVIDER_BASE_URL = {:?}, COPILOT_PROVIDER_API_KEY = \"fake-key-000000\", COPILOT_MODEL = \"fake-model\", COPILOT_AUTO_UPDATE = \"false\" }}",
-            server.base_url()
-        )
-    },
-    home: |_| vec![],
-    shell: |command| json!({"command": command, "description": "run it", "mode": "sync", "initial_wait": 10}),
-    shell_tool: "bash",
-    write: |path| json!({"path": path, "file_text": "text"}),
-    write_tool: "create",
-};
+use players::{CLAUDE, CLINE, CODEX, COPILOT, GEMINI, KIMI, OPENCODE, Player, QWEN};
 
 /// A world in which one agent is installed, with a home of its own.
 struct Stage {
@@ -164,10 +86,29 @@ async fn play(player: &'static Player) {
     assert_eq!((done.code, result["stop"].as_str()), (Some(3), Some("denied")), "{done:?}");
     assert!(!file("denied.txt").exists());
 
-    // A plan may not write.
+    // What was allowed is taken back.
+    let (done, result) = stage.run(&["--mode", "full", &stage.shell("touch undone.txt")]).await;
+    assert!(file("undone.txt").exists(), "{done:?}");
+    let session = result["session"].as_str().unwrap();
+    let undone = stage.world.covey(&["session", "undo", session, "--yes"]).await;
+    assert_eq!((undone.code, file("undone.txt").exists()), (Some(0), false), "{undone:?}");
+
+    // A plan may not write, nor may who looks around.
     let write = format!("Do it. [[tool:{} {}]]", player.write_tool, (player.write)(&file("planned.txt")));
-    let (done, _) = stage.run(&["--mode", "plan", &write]).await;
-    assert!(!file("planned.txt").exists(), "{done:?}");
+    for mode in ["plan", "explore"] {
+        let (done, _) = stage.run(&["--mode", mode, &write]).await;
+        assert!(!file("planned.txt").exists(), "{mode}: {done:?}");
+    }
+
+    // How much to think reaches its model.
+    if let Some((place, level)) = player.thinks {
+        stage.run(&["--mode", "full", "--effort", "high", "Say hello"]).await;
+        let asked = stage.server.requests();
+        let told = |request: &std::sync::Arc<testkit::Recorded>| {
+            request.json.pointer(place).is_some_and(|told| told == level)
+        };
+        assert!(asked.iter().any(told), "{:?}", asked.last().map(|request| &request.json));
+    }
 
     // Cancelled as soon as it speaks.
     let mut child = stage.command(&["[[slow]] [[say:one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty one two three four five six seven]]"]).spawn().unwrap();
@@ -206,4 +147,28 @@ async fn gemini() {
 #[ignore = "needs the real program: cargo xtask real"]
 async fn copilot() {
     play(&COPILOT).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real cline"]
+async fn cline() {
+    play(&CLINE).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real opencode"]
+async fn opencode() {
+    play(&OPENCODE).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real qwen"]
+async fn qwen() {
+    play(&QWEN).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real kimi"]
+async fn kimi() {
+    play(&KIMI).await;
 }

@@ -236,7 +236,47 @@ async fn past_sessions_of_other_agents_are_taken_over() {
         let memory = world.home.join("sessions").join(session).join(format!("agent-{agent}.json"));
         assert!(std::fs::read_to_string(memory).unwrap().contains(report["their_session"].as_str().unwrap()));
     }
+    let done = world.covey(&["session", "import", "nowhere.jsonl"]).await;
+    assert!(done.err.contains("there is no such file") && done.err.contains("hint:"), "{done:?}");
     world.write("no.txt", "nothing");
     let done = world.covey(&["session", "import", "no.txt"]).await;
     assert_eq!((done.code, done.err.contains("no session of Claude Code")), (Some(2), true), "{done:?}");
+}
+
+/// The newest of an agent's sessions in this folder is found where the agent keeps them.
+#[tokio::test]
+async fn past_sessions_are_found_by_their_agent() {
+    let world = World::bare("").await;
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures/import");
+    let here = world.project.to_str().unwrap();
+    for (agent, place) in [
+        ("claude", ".claude/projects/-p/one.jsonl"),
+        ("codex", ".codex/sessions/2026/11/16/rollout-1.jsonl"),
+        ("gemini", ".gemini/tmp/p/chats/session-1.jsonl"),
+    ] {
+        let text = std::fs::read_to_string(fixtures.join(format!("{agent}.jsonl"))).unwrap();
+        let file = world.home.join(place);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text.replace("/workspace/demo", here)).unwrap();
+        if agent == "gemini" {
+            std::fs::write(world.home.join(".gemini/tmp/p/.project_root"), here).unwrap();
+        }
+        // Of another folder, and newer.
+        let other = file.with_file_name("rollout-session-2.jsonl");
+        std::fs::write(other, text.replace("/workspace/demo", "/elsewhere")).unwrap();
+        let done = world.covey(&["session", "import", "--from", agent, "--list"]).await;
+        assert!(done.out.contains("Do it.") && done.out.contains(place), "{done:?}");
+        assert_eq!(done.out.lines().count(), 1, "{done:?}");
+        let done = world.covey(&["session", "import", "--from", agent, "--json"]).await;
+        let report: Value = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"));
+        assert_eq!((report["agent"].as_str(), report["turns"].as_u64()), (Some(agent), Some(1)), "{report}");
+    }
+    for (agent, why) in [("opencode", "opencode export"), ("manus", "can not be taken over")] {
+        let done = world.covey(&["session", "import", "--from", agent]).await;
+        assert_eq!(done.code, Some(2));
+        assert!(done.err.contains(why) && done.err.contains("hint:"), "{done:?}");
+    }
+    std::fs::remove_dir_all(world.home.join(".codex")).unwrap();
+    let done = world.covey(&["session", "import", "--from", "codex"]).await;
+    assert!(done.err.contains("`codex` had no session in") && done.err.contains("hint:"), "{done:?}");
 }

@@ -9,6 +9,8 @@ use protocol::{
 };
 use serde_json::Value;
 
+use crate::cli::text;
+
 #[cfg(test)]
 mod tests;
 
@@ -93,7 +95,10 @@ impl Reader {
                 let (id, model) = (text(line, "session_id").to_owned(), owned(line, "model"));
                 vec![Heard::Session { id, model }]
             }
-            "compact_boundary" => vec![Heard::News(News::Compacted { summary: String::new() })],
+            "compact_boundary" => {
+                let tokens_before = line["compact_metadata"]["pre_tokens"].as_u64().unwrap_or_default();
+                vec![Heard::News(News::Compacted { summary: String::new(), tokens_before })]
+            }
             // Hooks, tasks and the like: its own house-keeping.
             _ => vec![],
         }
@@ -345,10 +350,6 @@ fn plan(name: &str, input: &Value) -> Option<Plan> {
         },
     };
     Some(Plan { entries: todos.iter().map(entry).collect() })
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn owned(value: &Value, field: &str) -> Option<String> {

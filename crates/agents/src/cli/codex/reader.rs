@@ -9,6 +9,8 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
+use crate::cli::text;
+
 #[cfg(test)]
 mod tests;
 
@@ -86,7 +88,7 @@ impl Reader {
                 let said = [text(params, "message"), text(params, "summary")].concat();
                 news(News::Notice { level: NoticeLevel::Warning, text: said })
             }
-            "thread/compacted" => news(News::Compacted { summary: String::new() }),
+            "thread/compacted" => news(News::Compacted { summary: String::new(), tokens_before: 0 }),
             _ if is_housekeeping(method) => vec![],
             other => news(News::Unknown { name: other.to_owned() }),
         }
@@ -113,7 +115,9 @@ impl Reader {
                 let content = Content::text(words.join("\n"));
                 vec![Heard::News(News::Thought { content, message: Some(id.to_owned()) })]
             }
-            "contextCompaction" if completed => vec![Heard::News(News::Compacted { summary: String::new() })],
+            "contextCompaction" if completed => {
+                vec![Heard::News(News::Compacted { summary: String::new(), tokens_before: 0 })]
+            }
             "userMessage" | "agentMessage" | "reasoning" | "contextCompaction" | "hookPrompt" => vec![],
             "plan" if whole => {
                 let content = Content::text(text(item, "text"));
@@ -173,7 +177,7 @@ fn is_housekeeping(method: &str) -> bool {
     KNOWN.contains(&method) || FAMILIES.iter().any(|family| method.starts_with(family))
 }
 
-fn tool(item: &Value, completed: bool) -> ToolNews {
+pub(super) fn tool(item: &Value, completed: bool) -> ToolNews {
     let status = match (completed, text(item, "status")) {
         (true, "failed" | "declined") => ToolStatus::Failed,
         (true, _) => ToolStatus::Completed,
@@ -360,8 +364,4 @@ fn plan(steps: &Value) -> Plan {
         },
     };
     Plan { entries: steps.as_array().into_iter().flatten().map(entry).collect() }
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }

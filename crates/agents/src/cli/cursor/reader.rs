@@ -4,15 +4,11 @@ use acp::{News, ToolNews};
 use protocol::{CallId, Content, ToolContent, ToolKind, ToolStatus};
 use serde_json::{Value, json};
 
+use crate::cli::per_turn::{Heard, Reads};
+use crate::cli::text;
+
 #[cfg(test)]
 mod tests;
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Heard {
-    News(Box<News>),
-    Session(String),
-    Done { error: Option<String> },
-}
 
 /// Reads one run's lines in order.
 #[derive(Debug, Default)]
@@ -21,8 +17,8 @@ pub(super) struct Reader {
     said: String,
 }
 
-impl Reader {
-    pub(super) fn read(&mut self, line: &Value) -> Vec<Heard> {
+impl Reads for Reader {
+    fn read(&mut self, line: &Value) -> Vec<Heard> {
         match text(line, "type") {
             "system" => match text(line, "session_id") {
                 "" => vec![],
@@ -57,7 +53,9 @@ impl Reader {
             other => vec![Heard::News(Box::new(News::Unknown { name: other.to_owned() }))],
         }
     }
+}
 
+impl Reader {
     /// What is new of it: pieces come as they are, and a message that comes again begins with what was said.
     fn say(&mut self, words: String) -> Option<Heard> {
         let new = match words.strip_prefix(self.said.as_str()) {
@@ -121,8 +119,4 @@ fn tool(line: &Value) -> ToolNews {
         content: content.filter(|_| done),
         locations: None,
     }
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }

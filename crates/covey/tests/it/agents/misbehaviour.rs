@@ -140,6 +140,28 @@ async fn a_time_limit_holds_for_an_agent_that_hangs() {
     assert_eq!((done.code, result(&done)["stop"].as_str()), (Some(4), Some("limit")));
 }
 
+/// It is started, and says nothing at all.
+#[tokio::test]
+async fn a_time_limit_holds_for_an_agent_that_never_answers() {
+    let world = world(&["--mute"]).await;
+    let done = run(&world, &["--timeout", "1s", "say hello"]).await;
+    assert_eq!((done.code, result(&done)["stop"].as_str()), (Some(4), Some("limit")), "{done:?}");
+    assert_eq!(world.covey(&["agents", "status"]).await.out, "no agent runs\n");
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_named() {
+    let world = world(&[]).await;
+    let done = run(&world, &["notify\nnotify\nsay still here"]).await;
+    assert_snapshot!(told(&done), @r"
+    commands: compact
+    notice: the agent sent `session/update`, which this version does not know
+    notice: the agent sent `hologram/shown`, which this version does not know
+    says: still here
+    ends: done
+    ");
+}
+
 #[tokio::test]
 async fn nothing_is_left_when_covey_is_killed() {
     let world = world(&[]).await;
@@ -173,4 +195,47 @@ async fn pictures_and_files_reach_an_agent() {
     configure(&world, "other", &[], "");
     let done = world.covey(&["run", "--json", "--agent", "fake", "--image", "dot.png", "blocks"]).await;
     assert!(told(&done).contains("text image") || told(&done).contains("image"), "{done:?}");
+}
+
+/// The same inside the walls, where its processes have numbers of their own.
+#[tokio::test]
+async fn nothing_is_left_inside_the_walls_either() {
+    let world = world(&[]).await;
+    let mut child = world
+        .command(&[
+            "run",
+            "--json",
+            "--mode",
+            "full",
+            "--agent",
+            "fake",
+            "run! sleep 1000 > /dev/null 2>&1 &\nsay there\nhang!",
+        ])
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if line.contains("\"agent_message\"") {
+            break;
+        }
+    }
+    let status = world.covey(&["agents", "status", "--json"]).await;
+    let status: serde_json::Value = serde_json::from_str(&status.out).unwrap();
+    let pids: Vec<u64> = status["processes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|process| process["pid"].as_u64().unwrap())
+        .collect();
+    assert!(pids.len() > 1, "{status}");
+    signal(&child, Signal::KILL);
+    child.wait().await.unwrap();
+    let gone = |pid: &u64| {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "))
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while !pids.iter().all(gone) {
+        assert!(Instant::now() < until, "one of {pids:?} outlived Covey");
+        tokio::task::yield_now().await;
+    }
 }
