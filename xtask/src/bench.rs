@@ -3,6 +3,7 @@
 //! CPU time and memory are what the system counted for the process, so they hold on a busy machine; wall times do not,
 //! and come with their minimum. A missed target is told and does not fail the bench.
 
+mod agents;
 mod catcher;
 mod child;
 mod floor;

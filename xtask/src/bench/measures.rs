@@ -46,6 +46,7 @@ pub(super) const GROUPS: &[Group] = &[
         measures: &["list_10000_ms", "search_10000_first_ms", "search_10000_ms"],
         run: many_sessions,
     },
+    super::agents::GROUP,
     super::screen::GROUP,
     super::sandbox::GROUP,
     super::index::GROUP,
@@ -217,7 +218,7 @@ pub(super) fn only_entry(folder: &std::path::Path) -> Result<String, Failure> {
 }
 
 /// A measure of the wrong thing is worse than none.
-fn expect(stage: &Stage, text: &str) -> Result<(), Failure> {
+pub(super) fn expect(stage: &Stage, text: &str) -> Result<(), Failure> {
     let printed = stage.printed()?;
     if printed.contains(text) {
         Ok(())
@@ -226,18 +227,18 @@ fn expect(stage: &Stage, text: &str) -> Result<(), Failure> {
     }
 }
 
-fn ms(time: std::time::Duration) -> f64 {
+pub(super) fn ms(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn cpu_ms(used: &[Used]) -> Samples {
+pub(super) fn cpu_ms(used: &[Used]) -> Samples {
     Samples::new(used.iter().map(|used| ms(used.cpu)).collect())
 }
 
-fn wall_ms(used: &[Used]) -> Samples {
+pub(super) fn wall_ms(used: &[Used]) -> Samples {
     Samples::new(used.iter().map(|used| ms(used.wall)).collect())
 }
 
-fn peak_mb(used: &[Used]) -> Samples {
+pub(super) fn peak_mb(used: &[Used]) -> Samples {
     Samples::new(used.iter().map(|used| used.peak as f64 / MB).collect())
 }
