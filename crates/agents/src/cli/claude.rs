@@ -176,11 +176,7 @@ impl Live {
             args.extend(memory.forks.then(|| "--fork-session".to_owned()));
         }
         let mut start = post.start(turn.mode, &args);
-        match turn.effort.map(|effort| post.known.thinking(effort)) {
-            Some(Some(level)) => start.args.extend(words(&["--effort", level])),
-            Some(None) => start.env.push(("MAX_THINKING_TOKENS".to_owned(), "0".to_owned())),
-            None => {}
-        }
+        start.env.extend(turn.effort.into_iter().flat_map(|effort| thinking(post, effort)));
         let process = LineProcess::start(&start, &post.fleet.options, id)?;
         let mut live = Self {
             working: Some(process.on_roll().work()),
@@ -294,6 +290,19 @@ impl Live {
         }
         None
     }
+}
+
+/// Variables, because versions that do not know them pass over them. Newer models take a level, older ones tokens.
+fn thinking(post: &Post, effort: Effort) -> Vec<(String, String)> {
+    let tokens = match effort {
+        Effort::None => "0",
+        Effort::Low => "4000",
+        Effort::Medium => "10000",
+        Effort::High | Effort::Max => "31999",
+    };
+    let level = post.known.thinking(effort).map(|level| ("CLAUDE_CODE_EFFORT_LEVEL", level));
+    let all = level.into_iter().chain([("MAX_THINKING_TOKENS", tokens)]);
+    all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The work of answering a request: the guard, the person, and the words for Claude.

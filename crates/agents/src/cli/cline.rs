@@ -4,7 +4,7 @@
 use acp::{News, ToolNews};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use protocol::{CallId, Content, NoticeLevel, ToolContent, ToolKind, ToolStatus, Usage};
+use protocol::{CallId, Content, Mode, NoticeLevel, ToolContent, ToolKind, ToolStatus, Usage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,8 +19,8 @@ pub(super) fn run<'a>(
 ) -> BoxFuture<'a, Result<Ended, Trouble>> {
     async move {
         let mut args = catalogued(post, &asked).await;
-        if let Some(mode) = post.known.mode(asked.turn.mode) {
-            args.extend([format!("--{mode}")]);
+        if asked.turn.mode <= Mode::Plan {
+            args.push("--plan".to_owned());
         }
         through_program::<Reader>(post, asked, args, By::Argument, cancel).await
     }
@@ -37,12 +37,8 @@ impl Reads for Reader {
     fn read(&mut self, line: &Value) -> Vec<Heard> {
         match text(line, "type") {
             "agent_event" => self.event(&line["event"]),
-            "hook_event" => match (text(line, "hookEventName"), text(line, "taskId")) {
-                ("agent_start", task) if line["parentAgentId"].is_null() && !task.is_empty() => {
-                    vec![Heard::Session(task.to_owned())]
-                }
-                _ => vec![],
-            },
+            // Its names for conversations are not those that it takes up sessions by.
+            "hook_event" => vec![],
             "run_result" => {
                 let usage = Heard::Usage(usage(&line["usage"]));
                 let error = match text(line, "finishReason") {

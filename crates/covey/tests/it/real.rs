@@ -47,6 +47,25 @@ impl Stage {
         Self { world, server, user, path, player }
     }
 
+    /// The same, with a program that does not know how we would like to talk to it.
+    async fn old(player: &'static Player, unknown: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let stage = Self::new(player).await;
+        let config = std::fs::read_to_string(stage.world.home.join("config.toml")).unwrap();
+        let line = config.lines().find(|line| line.starts_with("command = ")).unwrap();
+        let program = line.trim_start_matches("command = ").trim_matches('"');
+        let folder = stage.world.project.parent().unwrap().join("bin");
+        std::fs::create_dir_all(&folder).unwrap();
+        let old = folder.join(player.agent);
+        let script = format!(
+            "#!/bin/sh\nif [ \"$1\" = {unknown} ]; then echo \"error: unknown option '{unknown}'\" >&2; exit 2; fi\nexec {program} \"$@\"\n"
+        );
+        std::fs::write(&old, script).unwrap();
+        std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
+        stage.world.configure(&config.replace(line, &format!("command = {old:?}")));
+        stage
+    }
+
     fn command(&self, arguments: &[&str]) -> tokio::process::Command {
         let mut command =
             self.world.command(&[&["run", "--json", "--agent", self.player.agent], arguments].concat());
@@ -102,10 +121,10 @@ async fn play(player: &'static Player) {
 
     // How much to think reaches its model.
     if let Some((place, level)) = player.thinks {
-        stage.run(&["--mode", "full", "--effort", "high", "Say hello"]).await;
+        stage.run(&["--mode", "full", "--effort", "low", "Say hello"]).await;
         let asked = stage.server.requests();
         let told = |request: &std::sync::Arc<testkit::Recorded>| {
-            request.json.pointer(place).is_some_and(|told| told == level)
+            request.json.pointer(place).is_some_and(|told| told.to_string() == level)
         };
         assert!(asked.iter().any(told), "{:?}", asked.last().map(|request| &request.json));
     }
@@ -125,6 +144,24 @@ async fn play(player: &'static Player) {
     assert_eq!((done.code, result["stop"].as_str()), (Some(130), Some("cancelled")), "{result}");
 }
 
+/// Without the better interface: what it prints is read, and below mode auto it only looks.
+async fn play_old(player: &'static Player, unknown: &str) {
+    let stage = Stage::old(player, unknown).await;
+    let file = |name: &str| stage.world.project.join(name);
+    let (done, result) = stage.run(&["--mode", "full", "Say hello"]).await;
+    assert!(result["text"].as_str().unwrap().contains("Hello from the scripted model"), "{done:?}");
+    assert!(done.out.contains("is talked to by"), "{done:?}");
+    let (done, _) = stage.run(&["--mode", "full", "--continue", &stage.shell("touch allowed.txt")]).await;
+    assert_eq!((done.code, file("allowed.txt").exists()), (Some(0), true), "{done:?}");
+    assert!(done.types().contains(&"tool_call".to_owned()), "{done:?}");
+    let last = stage.server.requests().pop().unwrap();
+    assert_eq!(last.text().matches("Say hello").count(), 1, "history was sent twice, or not at all");
+    for mode in ["ask", "plan", "explore"] {
+        let (done, _) = stage.run(&["--mode", mode, &stage.shell("touch looked.txt")]).await;
+        assert!(!file("looked.txt").exists(), "{mode}: {done:?}");
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs the real program: cargo xtask real"]
 async fn claude() {
@@ -135,6 +172,7 @@ async fn claude() {
 #[ignore = "needs the real program: cargo xtask real"]
 async fn codex() {
     play(&CODEX).await;
+    play_old(&CODEX, "app-server").await;
 }
 
 #[tokio::test]
@@ -147,12 +185,14 @@ async fn gemini() {
 #[ignore = "needs the real program: cargo xtask real"]
 async fn copilot() {
     play(&COPILOT).await;
+    play_old(&COPILOT, "--acp").await;
 }
 
 #[tokio::test]
 #[ignore = "needs the real program: cargo xtask real cline"]
 async fn cline() {
     play(&CLINE).await;
+    play_old(&CLINE, "--acp").await;
 }
 
 #[tokio::test]

@@ -28,13 +28,15 @@ impl Conversation {
         let users = self.turns.iter().rev();
         users
             .filter_map(|turn| if let Turn::User(text) = turn { Some(text.as_str()) } else { None })
-            .next()
+            .find(|text| !is_reminder(text))
             .unwrap_or_default()
     }
 
     /// Results that came after the last thing the user said.
     fn new_results(&self) -> Vec<&str> {
-        let newest_first = self.turns.iter().rev().map_while(|turn| match turn {
+        let said =
+            self.turns.iter().rev().filter(|turn| !matches!(turn, Turn::User(text) if is_reminder(text)));
+        let newest_first = said.map_while(|turn| match turn {
             Turn::Result(text) => Some(text.as_str()),
             Turn::User(_) => None,
         });
@@ -120,6 +122,12 @@ impl Conversation {
 }
 
 /// What stands between `[[` and `]]`. The JSON of a tool call may itself hold `]]`, so it is read as JSON.
+/// What some agents put in the person's mouth, after what the person said.
+fn is_reminder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")
+}
+
 fn directives(prompt: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = prompt;

@@ -36,12 +36,11 @@ async fn an_agent_that_can_not_be_told_is_named() {
 #[tokio::test]
 async fn a_copy_of_a_session_is_a_copy_for_its_agent_too() {
     let world = world(&["--fork", "--resume"]).await;
-    run(&world, &["say one"]).await;
+    let first = result(&run(&world, &["say one"]).await)["session"].as_str().unwrap().to_owned();
     let done = run(&world, &["--continue", "--fork", "recall"]).await;
     assert_eq!(result(&done)["text"], "say one | recall", "{done:?}");
     let copy = result(&done)["session"].as_str().unwrap().to_owned();
     // The first one goes on without what happened in the copy, and the copy without what happens here.
-    let first = world.sessions()[0].file_name().unwrap().to_string_lossy().into_owned();
     let done = run(&world, &["--session", &first, "recall"]).await;
     assert_eq!(result(&done)["text"], "say one | recall", "{done:?}");
     let done = run(&world, &["--session", &copy, "recall"]).await;

@@ -87,7 +87,7 @@ async fn cline_without_acp_prints_json() {
     says: The tool answered: [{"query":"ls -1","result":"README.md\nhello.py\nmade.txt\n","success":true}]
     ends: done
     "#);
-    assert_snapshot!(state(&world, "called"), @"--json|--auto-approve|true|-m|m|--act|List the files|");
+    assert_snapshot!(state(&world, "called"), @"--json|--auto-approve|true|-m|m|List the files|");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ pub(super) struct Player {
     pub(super) shell_tool: &'static str,
     pub(super) write: fn(&Path) -> Value,
     pub(super) write_tool: &'static str,
-    /// Where its requests to the model say how much to think, and what they say for `high`.
+    /// Where its requests to the model say how much to think, and what they say for `low`.
     pub(super) thinks: Option<(&'static str, &'static str)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) const CLAUDE: Player = Player {
     shell_tool: "Bash",
     write: |path| json!({"file_path": path, "content": "text"}),
     write_tool: "Write",
-    thinks: Some(("/output_config/effort", "high")),
+    thinks: Some(("/thinking/budget_tokens", "4000")),
 };
 
 pub(super) const CODEX: Player = Player {
@@ -50,7 +50,7 @@ pub(super) const CODEX: Player = Player {
     shell_tool: "shell",
     write: |path| json!({"cmd": format!("echo text > {}", path.display())}),
     write_tool: "shell",
-    thinks: Some(("/reasoning/effort", "high")),
+    thinks: Some(("/reasoning/effort", "\"low\"")),
 };
 
 pub(super) const GEMINI: Player = Player {
