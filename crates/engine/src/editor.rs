@@ -118,6 +118,13 @@ impl Host for SessionHost {
         }
     }
 
+    async fn set_mode(&self, path: &Path, mode: u32) -> Result<(), HostError> {
+        if !self.line.does_files() {
+            return self.local.set_mode(path, mode).await;
+        }
+        Ok(())
+    }
+
     async fn make_dir(&self, path: &Path) -> Result<(), HostError> {
         if !self.line.does_files() {
             return self.local.make_dir(path).await;

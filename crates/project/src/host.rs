@@ -16,7 +16,7 @@ use async_trait::async_trait;
 
 pub use error::HostError;
 pub use local::LocalHost;
-pub use run::{Exit, Launcher, Program, Running, Task, Unconfined};
+pub use run::{Exit, Launcher, Program, Running, Streams, Task, Unconfined};
 
 use crate::confine::Roots;
 
@@ -44,6 +44,11 @@ pub trait Host: Send + Sync {
     /// Replaces a file's content in one step, or makes the file; missing folders on the way are made too. The mode of a
     /// file that is there stays.
     async fn write(&self, path: &Path, bytes: Vec<u8>, expect: Expect) -> Result<Stamp, HostError>;
+
+    /// Gives a file permissions as [`Stat::mode`] tells them. A host that does not know of any leaves it as it is.
+    async fn set_mode(&self, _path: &Path, _mode: u32) -> Result<(), HostError> {
+        Ok(())
+    }
 
     /// Makes a folder and those missing on the way. One that is there is left as it is.
     async fn make_dir(&self, path: &Path) -> Result<(), HostError>;
@@ -172,4 +177,6 @@ pub struct Stat {
     pub kind: EntryKind,
     pub len: u64,
     pub modified: Option<SystemTime>,
+    /// Who may read, write and run it: the last nine bits, from a host that knows.
+    pub mode: Option<u32>,
 }

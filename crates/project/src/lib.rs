@@ -36,11 +36,12 @@ pub use confine::{ConfineError, ResolvedPath, Roots};
 pub use home::{Home, HomeError};
 pub use host::{
     ByteRange, DirEntry, EntryKind, Exit, Expect, FileRead, Finding, Grants, Host, HostError, Launcher,
-    Listing, LocalHost, MAX_READ, Program, Running, Stamp, Stat, Task, Unconfined,
+    Listing, LocalHost, MAX_READ, Program, Running, Stamp, Stat, Streams, Task, Unconfined,
 };
 pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};
 pub use process::{
-    Child, Command, Output, ProcessInfo, SpawnError, command, process_tree, run_in_foreground,
+    Child, Command, Output, ProcessInfo, SpawnError, Terminal, TerminalSize, command, process_tree,
+    run_in_foreground,
 };
 pub use root::{Project, ProjectError};

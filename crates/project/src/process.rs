@@ -4,6 +4,8 @@ mod before_exec;
 mod child;
 mod command;
 mod foreground;
+mod session;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -12,4 +14,5 @@ mod watcher;
 pub use child::{Child, Output};
 pub use command::{Command, SpawnError, command};
 pub use foreground::run_in_foreground;
+pub use terminal::{Terminal, TerminalSize};
 pub use tree::{ProcessInfo, process_tree};

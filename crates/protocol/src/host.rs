@@ -156,6 +156,10 @@ pub struct HostTask {
     pub env: Vec<(String, String)>,
     /// Whether it is written to while it runs.
     pub interactive: bool,
+    /// Whether it wants a terminal. A host that has none gives it pipes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub terminal: bool,
     /// What it may use beside the project.
     pub reads: Vec<String>,
     pub writes: Vec<String>,

@@ -4,7 +4,7 @@ mod socket;
 
 use std::time::Duration;
 
-use project::{Program, Running, Task};
+use project::{Program, Running, Streams, Task};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -283,8 +283,12 @@ async fn start(context: &ToolContext) -> Result<Box<dyn Running>, ToolError> {
         // Its own sandbox does not run as root; ours still does.
         argv.extend(rustix::process::geteuid().is_root().then(|| "--no-sandbox".to_owned()));
         argv.push("about:blank".to_owned());
-        let task =
-            Task { program: Program::Argv(argv), cwd: context.cwd.clone(), env: vec![], interactive: false };
+        let task = Task {
+            program: Program::Argv(argv),
+            cwd: context.cwd.clone(),
+            env: vec![],
+            streams: Streams::Out,
+        };
         match context.host.start(task).await {
             Ok(running) => return Ok(running),
             Err(error) if error.to_string().contains("was not found") => {}

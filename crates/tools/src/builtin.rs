@@ -33,6 +33,7 @@ mod glob;
 mod grep;
 mod hover;
 mod instrument;
+mod job_input;
 mod job_kill;
 mod job_list;
 mod job_output;
@@ -99,6 +100,7 @@ pub(crate) const ALL: &[fn() -> Arc<dyn Tool>] = &[
     || Arc::new(shell::Shell),
     || Arc::new(verify::Verify),
     || Arc::new(job_output::JobOutput),
+    || Arc::new(job_input::JobInput),
     || Arc::new(job_kill::JobKill),
     || Arc::new(job_list::JobList),
     || Arc::new(git_status::GitStatus),

@@ -29,6 +29,8 @@ pub(crate) struct FileChange {
     pub(crate) new: Option<Text>,
     /// Where it moves to.
     pub(crate) moved_to: Option<String>,
+    /// Whether it becomes a file that can be run, or stops being one.
+    pub(crate) executable: Option<bool>,
     /// What the model should know about this one: `matched apart from white space`.
     pub(crate) note: Option<String>,
 }
@@ -64,6 +66,7 @@ pub(crate) async fn commit(changes: Vec<FileChange>, context: &ToolContext) -> R
             to: context.path(change.moved_to.as_ref().unwrap_or(&change.path)),
             old: change.old.as_ref().map(|old| (old.bytes.clone(), old.stamp)),
             new,
+            executable: change.executable,
         });
     }
     // What can fail goes first, what is hard to take back last.
@@ -86,13 +89,15 @@ struct Step {
     to: PathBuf,
     old: Option<(Vec<u8>, Stamp)>,
     new: Option<Vec<u8>>,
+    executable: Option<bool>,
 }
 
 enum Done {
     Created(PathBuf, Stamp),
     Written(PathBuf, Vec<u8>, Stamp),
     Renamed(PathBuf, PathBuf),
-    Removed(PathBuf, Vec<u8>),
+    Removed(PathBuf, Vec<u8>, Option<u32>),
+    MadeRunnable(PathBuf, u32),
 }
 
 async fn make(host: &Arc<dyn Host>, steps: Vec<Step>) -> Result<Vec<(PathBuf, Stamp)>, ToolError> {
@@ -120,7 +125,8 @@ async fn make_one(
     done: &mut Vec<Done>,
     stamps: &mut Vec<(PathBuf, Stamp)>,
 ) -> Result<(), HostError> {
-    let Step { from, to, old, new } = step;
+    let Step { from, to, old, new, executable } = step;
+    let runs = executable.filter(|_| new.is_some()).map(|executable| (to.clone(), executable));
     match (old, new) {
         (None, Some(new)) => {
             let stamp = host.write(&to, new, Expect::Absent).await?;
@@ -141,10 +147,19 @@ async fn make_one(
             stamps.push((to, stamp));
         }
         (Some((bytes, _)), None) => {
+            let mode = host.stat(&from).await?.mode;
             host.remove(&from).await?;
-            done.push(Done::Removed(from, bytes));
+            done.push(Done::Removed(from, bytes, mode));
         }
         (None, None) => {}
+    }
+    if let Some((path, executable)) = runs
+        && let Some(mode) = host.stat(&path).await?.mode
+    {
+        // Whoever may read it may run it, as git has it.
+        let wanted = if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
+        host.set_mode(&path, wanted).await?;
+        done.push(Done::MadeRunnable(path, mode));
     }
     Ok(())
 }
@@ -167,8 +182,15 @@ async fn take_back(host: &dyn Host, done: Vec<Done>) -> Vec<PathBuf> {
                 let result = host.rename(&to, &from).await;
                 (to, result)
             }
-            Done::Removed(path, bytes) => {
-                let result = host.write(&path, bytes, Expect::Absent).await.map(drop);
+            Done::Removed(path, bytes, mode) => {
+                let mut result = host.write(&path, bytes, Expect::Absent).await.map(drop);
+                if let (Ok(()), Some(mode)) = (&result, mode) {
+                    result = host.set_mode(&path, mode).await;
+                }
+                (path, result)
+            }
+            Done::MadeRunnable(path, mode) => {
+                let result = host.set_mode(&path, mode).await;
                 (path, result)
             }
         };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use guard::Action;
-use project::{Exit, Program, Task};
+use project::{Exit, Program, Streams, Task};
 use serde_json::Value;
 
 pub(crate) use status::describe as describe_status;
@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &ToolContext, cwd: &Path, argv: Vec<String>) ->
         program: Program::Argv(argv),
         cwd: cwd.to_owned(),
         env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-        interactive: false,
+        streams: Streams::Out,
     };
     let collected = collect(context, task, MOST, LIMIT).await?;
     if collected.exit == Exit::Code(0) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use guard::Action;
-use project::{Exit, Program, Task};
+use project::{Exit, Program, Streams, Task};
 
 use crate::run::{Bounded, collect, say_exit};
 use crate::{ToolContext, ToolError};
@@ -28,7 +28,7 @@ pub(crate) async fn run(context: &ToolContext, argv: Vec<String>) -> Result<Stri
         program: Program::Argv(argv),
         cwd: context.cwd.clone(),
         env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-        interactive: false,
+        streams: Streams::Out,
     };
     let collected = collect(context, task, MOST, LIMIT).await.map_err(|error| {
         if error.0.contains("`gh` was not found") {

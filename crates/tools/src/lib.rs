@@ -23,6 +23,7 @@ mod memory;
 mod page;
 mod patch;
 mod paths;
+mod pdf;
 mod picture;
 mod replace;
 mod report;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use project::{ByteRange, FileRead, HostError, Stamp};
 
@@ -20,12 +21,20 @@ pub(crate) enum Source {
     File(PathBuf),
     /// An output that was put aside, in the session's own folder.
     Spooled(PathBuf),
+    /// What was made of a file that is no text itself.
+    Made { text: Arc<str>, stamp: Stamp },
 }
 
 impl Source {
     pub(crate) async fn read(&self, context: &ToolContext, range: ByteRange) -> Result<FileRead, ToolError> {
         match self {
             Self::File(path) => Ok(context.host.read(path, range).await?),
+            Self::Made { text, stamp } => {
+                let start = usize::try_from(range.offset).unwrap_or(usize::MAX).min(text.len());
+                let end = start.saturating_add(range.limit).min(text.len());
+                let bytes = text.as_bytes()[start..end].to_vec();
+                Ok(FileRead { bytes, total_len: stamp.len, modified: stamp.modified })
+            }
             Self::Spooled(path) => {
                 let path = path.clone();
                 let read = tokio::task::spawn_blocking(move || read_spooled(&path, range)).await;

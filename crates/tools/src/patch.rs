@@ -17,6 +17,8 @@ pub(crate) use apply::apply;
 pub(crate) struct FilePatch {
     pub(crate) path: String,
     pub(crate) change: FileEdit,
+    /// Whether it becomes a file that can be run, or stops being one, where the patch says so.
+    pub(crate) executable: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod evidence;
 mod jobs;
 mod spool;
 mod tally;
+mod typed;
 
 pub(crate) use bounded::Bounded;
 pub(crate) use capture::Capture;
@@ -20,3 +21,4 @@ pub use jobs::job_news;
 pub(crate) use jobs::{Job, JobId, Jobs, shorten};
 pub(crate) use spool::Spool;
 pub use tally::Counts;
+pub(crate) use typed::with_input;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use acp::RpcError;
-use project::{Exit, Grants, Host, HostError, Program, Task};
+use project::{Exit, Grants, Host, HostError, Program, Streams, Task};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
@@ -100,7 +100,7 @@ impl Terminals {
             ));
         }
         let host = if grants.is_empty() { host } else { host.granting(grants).map_err(failed)? };
-        let task = Task { program: wanted.program, cwd: wanted.cwd, env: wanted.env, interactive: false };
+        let task = Task { program: wanted.program, cwd: wanted.cwd, env: wanted.env, streams: Streams::Out };
         let mut program = host.start(task).await.map_err(failed)?;
         let keep = wanted.keep.map_or(KEEP, |keep| usize::try_from(keep.min(MOST)).unwrap_or(KEEP));
         let output = Arc::new(Mutex::new(Ring { bytes: Vec::new(), keep, truncated: false }));

@@ -15,7 +15,7 @@ use ::acp::{CallError, Editor, Offered, Peer};
 use async_trait::async_trait;
 use project::{
     ByteRange, Expect, FileRead, Grants, Host, HostError, Listing, MAX_READ, Program, Roots, Running, Stamp,
-    Stat, Task,
+    Stat, Streams, Task,
 };
 use protocol::SessionId;
 use tokio::sync::mpsc;
@@ -175,6 +175,10 @@ impl Host for EditorHost {
         }
     }
 
+    async fn set_mode(&self, path: &Path, mode: u32) -> Result<(), HostError> {
+        self.local.set_mode(path, mode).await
+    }
+
     async fn make_dir(&self, path: &Path) -> Result<(), HostError> {
         self.local.make_dir(path).await
     }
@@ -188,8 +192,8 @@ impl Host for EditorHost {
     }
 
     async fn start(&self, task: Task) -> Result<Box<dyn Running>, HostError> {
-        // What the agent's own work needs is nothing to look at; what is written to has no terminal for it.
-        let shown = matches!(task.program, Program::Shell(_)) && !task.interactive;
+        // What the agent's own work needs is nothing to look at; an editor's terminal can not be written to.
+        let shown = matches!(task.program, Program::Shell(_)) && task.streams == Streams::Out;
         let relay = self.editors.relay(&self.session).filter(|_| shown && self.editors.offered().terminals);
         if let Some(relay) = relay {
             match terminal::start(&self.editor, self.roots(), &self.grants, &task, &relay).await {

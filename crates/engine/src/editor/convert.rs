@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use project::{
     DirEntry, EntryKind, Exit, Expect, FileRead, Finding, Grants, HostError, Listing, Program, Stamp, Stat,
-    Task,
+    Streams, Task,
 };
 use protocol::{HostAnswer, HostDiagnostic, HostExpect, HostFailure, HostKind, HostStamp, HostTask};
 
@@ -92,7 +92,7 @@ pub(super) fn listing(answer: HostAnswer, limit: usize) -> Result<Listing, HostE
 pub(super) fn stat(answer: &HostAnswer) -> Result<Stat, HostError> {
     let HostAnswer::Stat { kind: found, stamp: seen } = answer else { return Err(unexpected()) };
     let Stamp { len, modified } = stamp(*seen);
-    Ok(Stat { kind: kind(*found), len, modified })
+    Ok(Stat { kind: kind(*found), len, modified, mode: None })
 }
 
 fn kind(kind: HostKind) -> EntryKind {
@@ -115,7 +115,8 @@ pub(super) fn task(task: Task, cwd: String, grants: &Grants) -> Result<HostTask,
         argv,
         cwd,
         env: task.env,
-        interactive: task.interactive,
+        interactive: task.streams != Streams::Out,
+        terminal: matches!(task.streams, Streams::Terminal(_)),
         reads: texts(&grants.reads)?,
         writes: texts(&grants.writes)?,
         network: grants.network,

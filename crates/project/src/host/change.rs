@@ -20,6 +20,8 @@ use super::{Expect, HostError, Stamp};
 use crate::confine::{ResolvedPath, Roots};
 use crate::open::open_without_links;
 
+/// Reading, writing and running, for owner, group and others.
+pub(super) const PERMISSIONS: u32 = 0o777;
 /// How deep a folder that is taken away may be; deeper ones are no accident.
 const MAX_DEPTH: usize = 512;
 
@@ -67,6 +69,17 @@ pub(super) fn write(roots: &Roots, path: &Path, bytes: &[u8], expect: Expect) ->
     let stamp = stamp_of(&draft.file, resolved.absolute())?;
     draft.put_in_place(name).map_err(failed)?;
     Ok(stamp)
+}
+
+/// Sets the permissions of a file, and nothing that makes it run as somebody else.
+pub(super) fn set_mode(roots: &Roots, path: &Path, mode: u32) -> Result<(), HostError> {
+    let resolved = roots.resolve(path, roots.main())?;
+    let failed = |errno: Errno| HostError::from_io(resolved.absolute(), errno.into());
+    let (folder, name) = open_parent(&resolved, Missing::Refuse)?;
+    // A pipe that is put in the way must not make us wait.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(&folder, name, flags, Mode::empty()).map_err(failed)?;
+    fchmod(&file, Mode::from_raw_mode(mode & PERMISSIONS)).map_err(failed)
 }
 
 pub(super) fn make_dir(roots: &Roots, path: &Path) -> Result<(), HostError> {

@@ -2,6 +2,7 @@
 
 use std::collections::BinaryHeap;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,6 +69,10 @@ impl Host for LocalHost {
 
     async fn write(&self, path: &Path, bytes: Vec<u8>, expect: Expect) -> Result<Stamp, HostError> {
         self.blocking(path, move |roots, path| change::write(roots, path, &bytes, expect)).await
+    }
+
+    async fn set_mode(&self, path: &Path, mode: u32) -> Result<(), HostError> {
+        self.blocking(path, move |roots, path| change::set_mode(roots, path, mode)).await
     }
 
     async fn make_dir(&self, path: &Path) -> Result<(), HostError> {
@@ -151,7 +156,8 @@ fn stat(roots: &Roots, path: &Path) -> Result<Stat, HostError> {
     } else {
         EntryKind::Other
     };
-    Ok(Stat { kind, len: metadata.len(), modified: metadata.modified().ok() })
+    let mode = Some(metadata.mode() & change::PERMISSIONS);
+    Ok(Stat { kind, len: metadata.len(), modified: metadata.modified().ok(), mode })
 }
 
 fn kind(file_type: FileType) -> EntryKind {

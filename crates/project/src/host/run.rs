@@ -10,7 +10,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::{Grants, HostError};
 use crate::confine::Roots;
-use crate::process::{Child, Command, command};
+use crate::process::{Child, Command, Terminal, TerminalSize, command};
 
 /// How long what is left in a pipe is read once the program is gone. Only what left its group can hold it open.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -23,8 +23,18 @@ pub struct Task {
     pub cwd: PathBuf,
     /// Set over what the host hands down.
     pub env: Vec<(String, String)>,
-    /// Whether it may be written to while it runs; it reads nothing otherwise.
-    pub interactive: bool,
+    pub streams: Streams,
+}
+
+/// How one talks with a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// It is listened to and reads nothing.
+    Out,
+    /// It may be written to while it runs.
+    InOut,
+    /// It has a terminal, and may be written to.
+    Terminal(TerminalSize),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +123,19 @@ pub(super) fn start(
         }
     };
     child.cwd(cwd.absolute()).envs(task.env.iter().map(|(name, value)| (name, value)));
-    child.stdout(Stdio::piped()).stderr(Stdio::piped());
-    if task.interactive {
-        child.stdin(Stdio::piped());
+    match task.streams {
+        Streams::Terminal(size) => {
+            let made = child.terminal(size).map(drop);
+            made.map_err(|error| HostError::NotStarted(format!("there is no terminal to be had: {error}")))?;
+        }
+        Streams::InOut => drop(child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped())),
+        Streams::Out => drop(child.stdout(Stdio::piped()).stderr(Stdio::piped())),
     }
-    let child = launcher.launch(child, roots, grants)?;
-    Ok(Box::new(LocalProcess::new(child)))
+    let mut child = launcher.launch(child, roots, grants)?;
+    match child.terminal.take() {
+        Some(terminal) => Ok(Box::new(OnTerminal { child, terminal, exit: None })),
+        None => Ok(Box::new(LocalProcess::new(child))),
+    }
 }
 
 struct LocalProcess {
@@ -180,6 +197,55 @@ impl Running for LocalProcess {
 
     fn close_input(&mut self) {
         self.stdin = None;
+    }
+
+    async fn stop(&mut self, grace: Duration) {
+        if self.exit.is_none() {
+            self.exit = Some(Exit::of(self.child.terminate(grace).await));
+        }
+    }
+}
+
+/// A program that has a terminal.
+struct OnTerminal {
+    child: Child,
+    terminal: Terminal,
+    exit: Option<Exit>,
+}
+
+#[async_trait]
+impl Running for OnTerminal {
+    async fn output(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let ended = self.exit.is_some();
+            if ended && let Some(rest) = self.terminal.read_rest() {
+                return Some(rest);
+            }
+            tokio::select! {
+                biased;
+                piece = self.terminal.read() => return piece,
+                status = self.child.wait(), if !ended => self.exit = Some(Exit::of(status)),
+                () = tokio::time::sleep(DRAIN), if ended => return None,
+            }
+        }
+    }
+
+    async fn exit(&mut self) -> Exit {
+        match self.exit {
+            Some(exit) => exit,
+            None => {
+                let exit = Exit::of(self.child.wait().await);
+                *self.exit.insert(exit)
+            }
+        }
+    }
+
+    async fn write(&mut self, bytes: &[u8]) -> bool {
+        self.terminal.write(bytes).await
+    }
+
+    fn close_input(&mut self) {
+        self.terminal.end_input();
     }
 
     async fn stop(&mut self, grace: Duration) {

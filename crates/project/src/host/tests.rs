@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{
-    ByteRange, EntryKind, Exit, Expect, Grants, Host, HostError, LocalHost, MAX_READ, Program, Task,
+    ByteRange, EntryKind, Exit, Expect, Grants, Host, HostError, LocalHost, MAX_READ, Program, Streams, Task,
 };
 use crate::confine::Roots;
 
@@ -199,7 +199,7 @@ async fn a_program_is_heard_and_its_end_is_known() {
         program: Program::Shell(line.to_owned()),
         cwd: folder.path().to_owned(),
         env: vec![("GREETING".to_owned(), "hello".to_owned())],
-        interactive: false,
+        streams: Streams::Out,
     };
     let mut running = host.start(task("echo $GREETING; echo oops >&2; exit 3")).await.unwrap();
     let mut heard = Vec::new();

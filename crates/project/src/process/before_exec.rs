@@ -11,6 +11,15 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+/// What a child leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leads {
+    /// A process group in our session.
+    Group,
+    /// A session, whose terminal is its standard input.
+    Session,
+}
+
 /// Where and as what the next child announces itself. Filled in before each spawn, read in the child.
 #[derive(Debug)]
 pub(super) struct Announcement {
@@ -20,10 +29,14 @@ pub(super) struct Announcement {
 
 impl Announcement {
     /// Makes every child of `command` lead its own group and tell the watcher so before it runs anything.
-    pub(super) fn install(command: &mut Command) -> Arc<Self> {
+    pub(super) fn install(command: &mut Command, leads: Leads) -> Arc<Self> {
         let announcement = Arc::new(Self { pipe: AtomicI32::new(-1), token: AtomicU64::new(0) });
         let in_child = Arc::clone(&announcement);
-        command.process_group(0);
+        match leads {
+            Leads::Group => drop(command.process_group(0)),
+            // SAFETY: two system calls.
+            Leads::Session => drop(unsafe { command.pre_exec(take_terminal) }),
+        }
         // SAFETY: `announce` allocates nothing and takes no lock; see the module docs.
         unsafe { command.pre_exec(move || in_child.announce()) };
         announcement
@@ -52,6 +65,13 @@ impl Announcement {
         rustix::io::write(pipe, line)?;
         Ok(())
     }
+}
+
+/// Begins a session, and with it a group, and makes standard input its terminal.
+fn take_terminal() -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+    Ok(())
 }
 
 /// Detaches the watcher from our terminal and session, so Ctrl-C and a hang-up pass it by.

@@ -1,6 +1,7 @@
 //! A running child process and the group it leads.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::session;
+use super::terminal::Terminal;
 use super::watcher::{self, Token};
 
 /// How long [`Child::output`] still reads once the group is dead. Only a process that left the group can hold
@@ -25,6 +28,8 @@ pub struct Child {
     pub stdout: Option<ChildStdout>,
     /// The other end of a piped standard error.
     pub stderr: Option<ChildStderr>,
+    /// The other end of its terminal, if it has one instead.
+    pub terminal: Option<Terminal>,
     pid: Pid,
     /// Gone once reaped.
     leader: Option<Leader>,
@@ -42,16 +47,22 @@ pub struct Output {
 }
 
 impl Child {
-    pub(super) fn new(mut process: std::process::Child, token: Token) -> io::Result<Self> {
+    pub(super) fn new(
+        mut process: std::process::Child,
+        token: Token,
+        terminal: Option<OwnedFd>,
+    ) -> io::Result<Self> {
         let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| io::Error::other("the child has no usable process id"))?;
         // From here on dropping the leader ends the group, whatever fails below.
-        let leader = Some(Leader { process: Some(process), pid, token, after: None });
+        let leads_session = terminal.is_some();
+        let leader = Some(Leader { process: Some(process), pid, token, leads_session, after: None });
         Ok(Self {
             stdin: streams.0.map(ChildStdin::from_std).transpose()?,
             stdout: streams.1.map(ChildStdout::from_std).transpose()?,
             stderr: streams.2.map(ChildStderr::from_std).transpose()?,
+            terminal: terminal.map(Terminal::new).transpose()?,
             pid,
             leader,
             status: None,
@@ -164,6 +175,7 @@ struct Leader {
     process: Option<std::process::Child>,
     pid: Pid,
     token: Token,
+    leads_session: bool,
     after: Option<After>,
 }
 
@@ -180,6 +192,10 @@ impl Leader {
     fn signal(&self, signal: Signal) {
         // Fails only when the group is empty, which is what every caller is after.
         kill_process_group(self.pid, signal).ok();
+        if self.leads_session && signal == Signal::KILL {
+            // A shell on a terminal gives each of its jobs a group.
+            session::kill(self.pid);
+        }
     }
 
     /// Kills what is left of the group, strikes it off and collects the exit status, in this order: once
@@ -204,7 +220,9 @@ impl Drop for Leader {
     fn drop(&mut self) {
         let Some(process) = self.process.take() else { return };
         self.signal(Signal::KILL);
-        let mut leader = Leader { process: None, pid: self.pid, token: self.token, after: self.after.take() };
+        let after = self.after.take();
+        let (pid, token, leads_session) = (self.pid, self.token, self.leads_session);
+        let mut leader = Leader { process: None, pid, token, leads_session, after };
         if has_exited(self.pid).unwrap_or(true) {
             leader.end(Some(process)).ok();
             return;

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use super::before_exec::Announcement;
+use super::before_exec::{Announcement, Leads};
 use super::child::Child;
+use super::terminal::{Pair, TerminalSize};
 use super::watcher::{self, StartError};
 
 /// A child process to be: the only way Covey starts one.
@@ -22,6 +23,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
         inner: std::process::Command::new(program),
         streams: Some(Streams::default()),
         cleared: false,
+        terminal: None,
         announcement: None,
     }
 }
@@ -35,6 +37,8 @@ pub struct Command {
     streams: Option<Streams>,
     /// Whether nothing is inherited, which std does not tell.
     cleared: bool,
+    /// Open until the start, which gives the child its end.
+    terminal: Option<Pair>,
     announcement: Option<Arc<Announcement>>,
 }
 
@@ -130,6 +134,14 @@ impl Command {
         self
     }
 
+    /// Gives it a terminal instead of streams, of which it is the first process. [`Child::terminal`] is the other end.
+    pub fn terminal(&mut self, size: TerminalSize) -> io::Result<&mut Self> {
+        let pair = Pair::open(size)?;
+        self.stdin(pair.stream()?).stdout(pair.stream()?).stderr(pair.stream()?);
+        self.terminal = Some(pair);
+        Ok(self)
+    }
+
     /// The description so far, for code that wraps it in another program (a sandbox) or prints it.
     pub fn as_std(&self) -> &std::process::Command {
         &self.inner
@@ -162,6 +174,7 @@ impl Command {
             inner,
             streams: Some(self.streams.unwrap_or_default()),
             cleared: self.cleared,
+            terminal: self.terminal,
             announcement: None,
         }
     }
@@ -179,7 +192,7 @@ impl Command {
     ) -> &mut Self {
         use std::os::unix::process::CommandExt;
         // Hooks run in the order they came. One that forks must find the child registered.
-        self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner));
+        self.announce();
         // SAFETY: the caller's.
         unsafe { self.inner.pre_exec(hook) };
         self
@@ -190,13 +203,25 @@ impl Command {
         if let Some(Streams { stdin, stdout, stderr }) = self.streams.take() {
             self.inner.stdin(stdin).stdout(stdout).stderr(stderr);
         }
-        let announcement = self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner));
-        match watcher::spawn(&mut self.inner, announcement) {
-            Ok((process, token)) => Child::new(process, token)
+        let announcement = self.announce();
+        let started = watcher::spawn(&mut self.inner, &announcement);
+        let terminal = self.terminal.take().map(|pair| {
+            // As long as we hold the child's end too, ours never ends.
+            self.inner.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            pair.ours
+        });
+        match started {
+            Ok((process, token)) => Child::new(process, token, terminal)
                 .map_err(|source| SpawnError::Failed { program: self.program(), source }),
             Err(StartError::Watcher(source)) => Err(SpawnError::NoWatcher { source }),
             Err(StartError::Program(source)) => Err(self.explain(source)),
         }
+    }
+
+    /// The announcement that its children carry.
+    fn announce(&mut self) -> Arc<Announcement> {
+        let leads = if self.terminal.is_some() { Leads::Session } else { Leads::Group };
+        Arc::clone(self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner, leads)))
     }
 
     fn program(&self) -> String {

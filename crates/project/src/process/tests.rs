@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use super::before_exec::{Announcement, LINE, registration};
+use super::before_exec::{Announcement, LINE, Leads, registration};
 use super::watcher::{StartError, Watch, start_for_test, watcher_id};
 use super::{Child, SpawnError, command};
 
@@ -210,7 +210,7 @@ fn the_watcher_kills_the_groups_still_listed_when_its_pipe_ends() {
 #[test]
 fn without_a_shell_nothing_starts() {
     let mut program = std::process::Command::new("true");
-    let announcement = Announcement::install(&mut program);
+    let announcement = Announcement::install(&mut program, Leads::Group);
     let refused = Watch::new().spawn(&mut program, &announcement, Path::new("/covey/no/sh"));
     assert!(matches!(refused, Err(StartError::Watcher(_))));
 }

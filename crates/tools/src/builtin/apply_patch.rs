@@ -119,7 +119,7 @@ async fn take(
     patch: FilePatch,
     changes: &mut Vec<FileChange>,
 ) -> Result<(), ToolError> {
-    let FilePatch { path, change: edit } = patch;
+    let FilePatch { path, change: edit, executable } = patch;
     let misfit = |error: patch::PatchError| ToolError(error.to_string());
     let known = changes.iter().position(|change| {
         same_file(context, &change.path, &path)
@@ -129,12 +129,14 @@ async fn take(
         let new = Some(Text::new(text));
         match known.map(|at| &mut changes[at]) {
             // Taken away and made anew in one patch: replaced.
-            Some(change) if change.new.is_none() => change.new = new,
+            Some(change) if change.new.is_none() => {
+                (change.new, change.executable) = (new, executable);
+            }
             Some(_) => return Err(ToolError("the patch makes it twice".to_owned())),
             None if context.host.stat(&context.path(&path)).await.is_ok() => {
                 return Err(ToolError("it is already there; update it instead".to_owned()));
             }
-            None => changes.push(FileChange { path, old: None, new, moved_to: None, note: None }),
+            None => changes.push(FileChange { path, old: None, new, moved_to: None, executable, note: None }),
         }
         return Ok(());
     }
@@ -143,7 +145,14 @@ async fn take(
         None => {
             let old = load(context, &path).await?;
             let new = Some(old.text.clone());
-            changes.push(FileChange { path, old: Some(old), new, moved_to: None, note: None });
+            changes.push(FileChange {
+                path,
+                old: Some(old),
+                new,
+                moved_to: None,
+                executable: None,
+                note: None,
+            });
             changes.len() - 1
         }
     };
@@ -155,6 +164,10 @@ async fn take(
         FileEdit::Update { moved_to, hunks } => {
             change.new = Some(patch::apply(text, &hunks).map_err(misfit)?);
             change.moved_to = moved_to.or(change.moved_to.take());
+            change.executable = executable.or(change.executable);
+            change.note = change.executable.map(|executable| {
+                if executable { "can be run now" } else { "can not be run any more" }.to_owned()
+            });
         }
         FileEdit::Delete { hunks } => {
             let left =

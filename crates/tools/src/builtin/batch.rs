@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use guard::Action;
-use project::{Exit, Program, Task};
+use project::{Exit, Program, Streams, Task};
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -184,8 +184,12 @@ fn quoted(file: &str) -> String {
 }
 
 async fn run(context: &ToolContext, command: String, limit: Duration) -> Result<(String, bool), ToolError> {
-    let task =
-        Task { program: Program::Shell(command), cwd: context.cwd.clone(), env: vec![], interactive: false };
+    let task = Task {
+        program: Program::Shell(command),
+        cwd: context.cwd.clone(),
+        env: vec![],
+        streams: Streams::Out,
+    };
     let done = collect(context, task, MAX_OUTPUT, limit).await?;
     let mut text = String::from_utf8_lossy(&done.bytes).into_owned();
     if !text.is_empty() && !text.ends_with('\n') {

@@ -144,5 +144,9 @@ async fn copy_file(context: &ToolContext, from: &Path, to: &Path) -> Result<(), 
         }
     }
     context.host.write(to, bytes, Expect::Absent).await?;
+    // A script that could be run can be run where it is copied to.
+    if let Some(mode) = context.host.stat(from).await?.mode {
+        context.host.set_mode(to, mode).await?;
+    }
     Ok(())
 }

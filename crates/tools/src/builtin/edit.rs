@@ -176,5 +176,5 @@ async fn start(context: &ToolContext, path: &str) -> Result<FileChange, ToolErro
     let note = seen.is_some_and(|seen| seen != old.stamp);
     let note = note.then(|| "somebody else changed the file since you read it".to_owned());
     let new = Some(old.text.clone());
-    Ok(FileChange { path: path.to_owned(), old: Some(old), new, moved_to: None, note })
+    Ok(FileChange { path: path.to_owned(), old: Some(old), new, moved_to: None, executable: None, note })
 }

@@ -1,7 +1,8 @@
-//! `read`: lines of text files, numbered; pictures as pictures.
+//! `read`: lines of text files, numbered; pictures as pictures; what a PDF says.
 
 use async_trait::async_trait;
 use guard::Action;
+use project::{ByteRange, MAX_READ};
 use protocol::{FileRead, Image, Location, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use crate::changes::canonical;
 use crate::page::{Page, Source, Wanted, first_block, spooled};
 use crate::paths::{self, OneOrMany, expand};
+use crate::pdf;
 use crate::picture;
 use crate::report::one_line;
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
@@ -138,8 +140,12 @@ async fn read(context: &ToolContext, path: &str, wanted: Wanted) -> Result<ToolO
         return Ok(ToolOutput { images: vec![picture], read, ..ToolOutput::new(text, media_type) });
     }
     if start.bytes.starts_with(b"%PDF-") {
-        let hint = "its text comes with `pdftotext FILE -` in the shell, where that is installed";
-        return Err(ToolError(format!("`{path}` is a PDF ({total} bytes); {hint}")));
+        let text = pdf_text(context, &source, total).await;
+        let text = text.map_err(|why| ToolError(format!("`{path}` is a PDF ({total} bytes), and {why}")))?;
+        let made = Source::Made { text: text.into(), stamp: start.stamp() };
+        let start = made.read(context, first_block()).await?;
+        // Not seen as a file is that is read: what would be written back is not what it holds.
+        return told(path, Page::read(context, &made, start, wanted).await?);
     }
     let page = Page::read(context, &source, start, wanted).await;
     let page = page.map_err(|error| ToolError(format!("`{path}`: {error}")))?;
@@ -147,6 +153,16 @@ async fn read(context: &ToolContext, path: &str, wanted: Wanted) -> Result<ToolO
         context.state.saw(&place, stamp);
     }
     told(path, page)
+}
+
+async fn pdf_text(context: &ToolContext, source: &Source, total: u64) -> Result<String, ToolError> {
+    if total > MAX_READ as u64 {
+        return Err(ToolError(format!("too large to look into (at most {MAX_READ}); try `pdftotext`")));
+    }
+    let bytes = source.read(context, ByteRange::first(MAX_READ)).await?.bytes;
+    let text = tokio::task::spawn_blocking(move || pdf::text(&bytes)).await;
+    let text = text.map_err(|error| ToolError(error.to_string()))?;
+    text.map_err(|error| ToolError(error.to_string()))
 }
 
 fn told(path: &str, mut page: Page) -> Result<ToolOutput, ToolError> {

@@ -125,7 +125,14 @@ impl Tool for Replace {
             }
             places += count;
             let note = Some(counted(count, "match"));
-            changes.push(FileChange { path, old: Some(old), new: Some(new), moved_to: None, note });
+            changes.push(FileChange {
+                path,
+                old: Some(old),
+                new: Some(new),
+                moved_to: None,
+                executable: None,
+                note,
+            });
         }
         let count = format!("{} in {}", counted(places, "match"), counted(changes.len(), "file"));
         if changes.is_empty() {

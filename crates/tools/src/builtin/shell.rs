@@ -1,19 +1,19 @@
 //! `shell`: a command line.
 //!
-//! Over pipes, not a terminal: a program then prints for a reader (no pager, no colours, no redrawn screen), which is
-//! what a model is, and every host can do it. What insists on a terminal is run with `script -qec '…' /dev/null`.
+//! Over pipes unless told otherwise: a program then prints for a reader (no pager, no colours, no redrawn screen), which is
+//! what a model is, and every host can do it. What insists on a terminal gets one with `pty`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use guard::Action;
-use project::{Program, Task};
+use project::{Program, Streams, Task, TerminalSize};
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::run::{Capture, Ended, Jobs, job_news, run, say_exit, shorten};
+use crate::run::{Capture, Ended, Jobs, job_news, run, say_exit, shorten, with_input};
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
 
 const DEFAULT_SECONDS: u64 = 120;
@@ -22,6 +22,10 @@ const MAX_SECONDS: u64 = 1800;
 const MAX_COMMAND: usize = 128 * 1024 - 1;
 /// What a pipe holds, see [`run`].
 const MAX_STDIN: usize = 64 * 1024;
+/// What a terminal holds of what was typed before anybody reads it.
+pub(super) const MAX_TYPED: usize = 4000;
+/// Wide enough for tables, and no wider than a person would have it.
+const SIZE: TerminalSize = TerminalSize { columns: 120, rows: 40 };
 /// Beyond the command's own limit: for ending it, and for what it still has to say.
 const MARGIN: Duration = Duration::from_secs(10);
 
@@ -39,6 +43,8 @@ struct Input {
     background: bool,
     #[serde(default)]
     stdin: Option<String>,
+    #[serde(default)]
+    pty: bool,
 }
 
 #[async_trait]
@@ -48,7 +54,7 @@ impl Tool for Shell {
     }
 
     fn description(&self) -> &str {
-        "Run a bash command; answers output and exit code. No terminal, nobody to answer prompts. \
+        "Run a bash command; answers output and exit code. Nobody answers prompts. \
          Start servers and long builds with `background`."
     }
 
@@ -60,7 +66,8 @@ impl Tool for Shell {
                 "cwd": {"type": "string", "description": "folder to start in"},
                 "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "description": "seconds, 120 if absent"},
                 "background": {"type": "boolean", "description": "answer at once with a job number"},
-                "stdin": {"type": "string", "description": "text to read"}
+                "stdin": {"type": "string", "description": "text to read"},
+                "pty": {"type": "boolean", "description": "on a terminal"}
             },
             "required": ["command"],
             "additionalProperties": false
@@ -85,7 +92,12 @@ impl Tool for Shell {
     }
 
     fn actions(&self, input: &Value, context: &ToolContext) -> Vec<Action> {
-        let command = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| input.get(name).and_then(Value::as_str);
+        let command = text("command").unwrap_or_default();
+        let command = match text("stdin") {
+            Some(stdin) => with_input(command, stdin),
+            None => command.to_owned(),
+        };
         vec![Action::Shell { command, cwd: folder(input.get("cwd").and_then(Value::as_str), context) }]
     }
 
@@ -105,15 +117,22 @@ impl Tool for Shell {
             cwd: folder(input.cwd.as_deref(), context),
             program: Program::Shell(input.command.clone()),
             // Programs that think a person sits there would wait for them.
-            env: [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("TERM", "dumb")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            interactive: input.stdin.is_some(),
+            env: [
+                ("PAGER", "cat"),
+                ("GIT_PAGER", "cat"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("TERM", if input.pty { "xterm-256color" } else { "dumb" }),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+            streams: input.streams(),
         };
         if input.background {
             let jobs = context.state.extra::<Jobs>();
             let job = jobs.start(context, task, input.stdin.as_deref(), &input.command).await?;
-            let text = format!("job {} runs; look with `job_output`, end it with `job_kill`\n", job.id);
+            let typing = if input.pty { "type with `job_input`, " } else { "" };
+            let text =
+                format!("job {} runs; look with `job_output`, {typing}end it with `job_kill`\n", job.id);
             return Ok(ToolOutput::new(text, format!("job {}", job.id)));
         }
 
@@ -144,6 +163,14 @@ impl Tool for Shell {
 }
 
 impl Input {
+    fn streams(&self) -> Streams {
+        match (self.pty, &self.stdin) {
+            (true, _) => Streams::Terminal(SIZE),
+            (false, Some(_)) => Streams::InOut,
+            (false, None) => Streams::Out,
+        }
+    }
+
     fn check(&self) -> Result<(), ToolError> {
         if self.command.trim().is_empty() {
             return Err(ToolError("the command is empty".to_owned()));
@@ -157,10 +184,11 @@ impl Input {
         if self.command.contains('\0') || self.cwd.as_ref().is_some_and(|cwd| cwd.contains('\0')) {
             return Err(ToolError("a command can not hold a NUL byte".to_owned()));
         }
-        if let Some(stdin) = self.stdin.as_ref().filter(|stdin| stdin.len() > MAX_STDIN) {
+        let most = if self.pty { MAX_TYPED } else { MAX_STDIN };
+        if let Some(stdin) = self.stdin.as_ref().filter(|stdin| stdin.len() > most) {
             let length = stdin.len();
             return Err(ToolError(format!(
-                "`stdin` has {length} bytes, {MAX_STDIN} at most: write a file and redirect from it"
+                "`stdin` has {length} bytes, {most} at most: write a file and redirect from it"
             )));
         }
         Ok(())

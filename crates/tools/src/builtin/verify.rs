@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use guard::Action;
-use project::{Exit, Program, Task};
+use project::{Exit, Program, Streams, Task};
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -177,7 +177,7 @@ async fn one(
         env: [("CI", "1"), ("NO_COLOR", "1"), ("TERM", "dumb")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
-        interactive: false,
+        streams: Streams::Out,
     };
     let handle = format!("{}.{}{}", context.call, check.kind.as_str(), number + 1);
     let capture = Capture::named(&handle, SHOWN, context.desk.as_ref()).counting();

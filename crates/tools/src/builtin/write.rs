@@ -89,7 +89,11 @@ impl Tool for Write {
             ));
         }
         let note = note.map(str::to_owned);
-        commit(vec![FileChange { path, old, new: Some(new), moved_to: None, note }], context).await
+        commit(
+            vec![FileChange { path, old, new: Some(new), moved_to: None, executable: None, note }],
+            context,
+        )
+        .await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use project::{Host, Program as Run, Running, Task};
+use project::{Host, Program as Run, Running, Streams, Task};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -103,7 +103,8 @@ impl LanguageServer {
         let root = host.roots().main().to_owned();
         // What it complains about must not get between its messages.
         let line = format!("exec {} 2>/dev/null", command.join(" "));
-        let task = Task { program: Run::Shell(line), cwd: root.clone(), env: vec![], interactive: true };
+        let task =
+            Task { program: Run::Shell(line), cwd: root.clone(), env: vec![], streams: Streams::InOut };
         let running = host.start(task).await?;
         let shared = Arc::new(Shared::default());
         let (outgoing, queue) = mpsc::channel(QUEUE);

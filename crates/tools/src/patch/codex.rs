@@ -32,7 +32,7 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
             line.strip_prefix(UPDATE).map(|path| (path, FileEdit::Update { moved_to: None, hunks: vec![] }))
         };
         if let Some((path, change)) = head {
-            patches.push(FilePatch { path: path.trim().to_owned(), change });
+            patches.push(FilePatch { path: path.trim().to_owned(), change, executable: None });
             continue;
         }
         match patches.last_mut().map(|patch| &mut patch.change) {

@@ -13,6 +13,7 @@ pub(super) struct Head {
     moved: (Option<String>, Option<String>),
     is_created: bool,
     is_deleted: bool,
+    executable: Option<bool>,
     pub(super) hunks: Vec<Hunk>,
 }
 
@@ -43,8 +44,11 @@ impl Head {
             self.moved.0 = Some(unquoted(from));
         } else if let Some(to) = line.strip_prefix("rename to ") {
             self.moved.1 = Some(unquoted(to));
-        } else if line.starts_with("new file mode") {
+        } else if let Some(mode) = line.strip_prefix("new file mode ") {
             self.is_created = true;
+            self.executable = Some(is_executable(mode)).filter(|executable| *executable);
+        } else if let Some(mode) = line.strip_prefix("new mode ") {
+            self.executable = Some(is_executable(mode));
         } else if line.starts_with("deleted file mode") {
             self.is_deleted = true;
         } else if line.starts_with("copy from") {
@@ -71,23 +75,27 @@ impl Head {
         let is_deleted = self.is_deleted || self.new.as_deref() == Some(NOWHERE);
         let either = || new.clone().or_else(|| old.clone()).or_else(|| self.git_path.clone());
         let nameless = || PatchError::Misfit("the patch does not name a file".to_owned());
-        let hunks = self.hunks;
+        let (hunks, executable) = (self.hunks, self.executable);
         Ok(Some(if is_created {
             let text = Hunk::added_text(&hunks);
-            FilePatch { path: either().ok_or_else(nameless)?, change: FileEdit::Create { text } }
+            FilePatch { path: either().ok_or_else(nameless)?, change: FileEdit::Create { text }, executable }
         } else if is_deleted {
             let path = old.clone().or_else(either).ok_or_else(nameless)?;
-            FilePatch { path, change: FileEdit::Delete { hunks } }
+            FilePatch { path, change: FileEdit::Delete { hunks }, executable: None }
         } else {
             let path = old.clone().or_else(either).ok_or_else(nameless)?;
             let moved_to = new.filter(|new| *new != path);
-            if hunks.is_empty() && moved_to.is_none() {
-                // Only the mode changes, or nothing at all.
+            if hunks.is_empty() && moved_to.is_none() && executable.is_none() {
                 return Ok(None);
             }
-            FilePatch { path, change: FileEdit::Update { moved_to, hunks } }
+            FilePatch { path, change: FileEdit::Update { moved_to, hunks }, executable }
         }))
     }
+}
+
+/// As git tells it: `100755` or `100644`.
+fn is_executable(mode: &str) -> bool {
+    mode.trim_end() == "100755"
 }
 
 fn is_prefixed(path: Option<&str>, prefix: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use project::{Exit, Running, Task};
+use project::{Exit, Running, Streams, Task};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::capture::Capture;
@@ -12,6 +12,8 @@ use crate::{ToolContext, ToolError};
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How often somebody who watches hears of it.
 const BEAT: Duration = Duration::from_millis(200);
+/// How often a program on a terminal is told that nobody types.
+const AGAIN: Duration = Duration::from_secs(1);
 /// What is still in the pipes of a program that was stopped.
 const REST: Duration = Duration::from_millis(600);
 
@@ -41,6 +43,9 @@ pub(crate) async fn run(
     mut capture: Capture,
 ) -> Result<(Ended, Capture), ToolError> {
     let started = Instant::now();
+    let has_terminal = matches!(task.streams, Streams::Terminal(_));
+    // Somebody at a terminal could always type more; it has to be told that nobody will.
+    let stdin = stdin.or(has_terminal.then_some(""));
     let mut running = context.host.start(task).await?;
     if let Some(stdin) = stdin {
         // It fits into the pipe whole, so this can not wait for a program that first wants its own output read.
@@ -48,6 +53,7 @@ pub(crate) async fn run(
         running.close_input();
     }
     let mut shown = started;
+    let mut asked = started;
     let mut has_news = false;
     let ended = loop {
         tokio::select! {
@@ -56,6 +62,11 @@ pub(crate) async fn run(
             () = sleep_until(shown + BEAT), if has_news => {
                 context.desk.progress(&context.call, &capture.live());
                 (shown, has_news) = (Instant::now(), false);
+            }
+            // On a terminal an end of input is read once; whoever reads next waits for another.
+            () = sleep_until(asked + AGAIN), if has_terminal => {
+                running.close_input();
+                asked = Instant::now();
             }
             piece = running.output() => match piece {
                 Some(piece) => {

@@ -1,20 +1,27 @@
 //! Programs that run on while the model does something else. They end with the session.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use project::{Exit, Task};
-use tokio::sync::{Notify, watch};
+use project::{Exit, Streams, Task};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::capture::Capture;
 use super::drive::{say_exit, stop};
+use super::typed::with_input;
 use crate::{ToolContext, ToolError, ToolState};
 
 /// More at once is a mistake.
 const MAX_RUNNING: usize = 16;
 /// How many that ended are remembered.
 const MAX_ENDED: usize = 32;
+/// What is typed into one job altogether: all of it is judged each time.
+const MAX_TYPED: usize = 64 * 1024;
+/// A program that reads nothing for this long does not listen.
+const LISTENS_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) type JobId = u32;
 
@@ -35,8 +42,19 @@ pub(crate) struct Job {
     pub(crate) id: JobId,
     /// As the model wrote it.
     pub(crate) command: String,
+    /// Where it was started.
+    pub(crate) cwd: PathBuf,
+    /// Absent when it has no terminal.
+    keyboard: Option<mpsc::Sender<Keys>>,
+    typed: Mutex<String>,
     shared: Arc<Shared>,
     reader: JoinHandle<()>,
+}
+
+/// What is to be typed, and whether it was.
+struct Keys {
+    text: String,
+    taken: oneshot::Sender<bool>,
 }
 
 struct Shared {
@@ -69,9 +87,14 @@ impl Jobs {
         if self.all().iter().filter(|job| job.exit().is_none()).count() >= MAX_RUNNING {
             return Err(ToolError(format!("{MAX_RUNNING} jobs run already: end one with `job_kill` first")));
         }
+        let (cwd, has_terminal) = (task.cwd.clone(), matches!(task.streams, Streams::Terminal(_)));
         let mut running = context.host.start(task).await?;
         if let Some(stdin) = stdin {
             running.write(stdin.as_bytes()).await;
+        }
+        let (keyboard, mut keys) = mpsc::channel::<Keys>(1);
+        let keyboard = has_terminal.then_some(keyboard);
+        if !has_terminal {
             running.close_input();
         }
         let shared = Arc::new(Shared {
@@ -92,6 +115,12 @@ impl Jobs {
                             stop(running.as_mut(), |piece| lock(&shared.capture).push(piece)).await;
                             break;
                         }
+                        Some(Keys { text, taken }) = keys.recv() => {
+                            let typed = tokio::time::timeout(LISTENS_WITHIN, running.write(text.as_bytes())).await;
+                            // Whoever asked may have gone.
+                            let _ = taken.send(typed.unwrap_or(false));
+                            continue;
+                        }
                         piece = running.output() => match piece {
                             Some(piece) => lock(&shared.capture).push(&piece),
                             None => break,
@@ -107,7 +136,9 @@ impl Jobs {
         });
         let mut inner = lock(&self.inner);
         inner.last += 1;
-        let job = Arc::new(Job { id: inner.last, command: command.to_owned(), shared, reader });
+        let (id, command) = (inner.last, command.to_owned());
+        let typed = Mutex::new(stdin.unwrap_or_default().to_owned());
+        let job = Arc::new(Job { id, command, cwd, keyboard, typed, shared, reader });
         inner.jobs.insert(job.id, job.clone());
         inner.forget_old();
         Ok(job)
@@ -170,6 +201,34 @@ impl Job {
             *lock(&self.shared.end_is_told) = true;
         }
         text
+    }
+
+    /// Its command with all that was typed into it and `more`, as the guard reads it.
+    pub(crate) fn read_by(&self, more: &str) -> String {
+        with_input(&self.command, &format!("{}{more}", lock(&self.typed)))
+    }
+
+    /// Types something.
+    pub(crate) async fn type_in(&self, text: &str) -> Result<(), ToolError> {
+        let Some(keyboard) = &self.keyboard else {
+            let told = "has no terminal: start it with `pty` to type into it";
+            return Err(ToolError(format!("job {} {told}", self.id)));
+        };
+        {
+            let mut typed = lock(&self.typed);
+            if typed.len() + text.len() > MAX_TYPED {
+                return Err(ToolError(format!("more than {MAX_TYPED} bytes were typed: start another job")));
+            }
+            typed.push_str(text);
+        }
+        let (taken, was_taken) = oneshot::channel();
+        // Without the error, which would hold the other end of what is waited for.
+        let is_sent = keyboard.send(Keys { text: text.to_owned(), taken }).await.is_ok();
+        match (is_sent, was_taken.await) {
+            (true, Ok(true)) => Ok(()),
+            _ if self.exit().is_some() => Err(ToolError(format!("job {} ended: {}", self.id, self.status()))),
+            _ => Err(ToolError(format!("job {} does not read what is typed", self.id))),
+        }
     }
 
     /// Both ends of all that it printed.

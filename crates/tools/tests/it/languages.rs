@@ -162,3 +162,43 @@ async fn every_server_that_is_there_knows_its_language() {
         assert!(found.text.contains(shop.complaint), "{path}: {}", found.text);
     }
 }
+
+/// Says to this very program that the search path has a server that hangs.
+const MUTE: &str = "COVEY_TOOLS_TEST_MUTE";
+
+#[test]
+fn a_server_that_hangs_costs_its_time_limit_and_no_more() {
+    let programs = tempfile::tempdir().unwrap();
+    let gopls = programs.path().join("gopls");
+    std::fs::write(&gopls, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+    std::fs::set_permissions(&gopls, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", programs.path().display());
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "languages::beside_a_server_that_hangs", "--nocapture"])
+        .env(MUTE, "1")
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
+}
+
+/// Time goes by as soon as nothing else happens, so the minute that it is given is over at once.
+#[tokio::test(start_paused = true)]
+async fn beside_a_server_that_hangs() {
+    if std::env::var_os(MUTE).is_none() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("go.mod", "module shop\n").write("main.go", "package shop\n\nvar word string\n");
+    let at = json!({"path": "main.go", "line": 3, "symbol": "word"});
+    let error = folder.call("hover", at).await.unwrap_err().0;
+    assert!(error.contains("gopls") && error.contains("did not answer"), "{error}");
+    // Work goes on without it.
+    let path = folder.path().canonicalize().unwrap().join("main.go");
+    assert!(errors_after_edit(&folder.context.state, folder.context.host.as_ref(), &[path]).await.is_empty());
+}

@@ -13,6 +13,7 @@ mod reading;
 mod running;
 mod searching;
 mod sizes;
+mod terminals;
 mod verifying;
 mod web;
 mod writing;

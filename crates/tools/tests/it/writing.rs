@@ -353,3 +353,83 @@ async fn an_edit_of_a_line_of_megabytes_is_told_in_a_few_bytes() {
     let missing = folder.error("edit", json!({"path": "minified.js", "old": "nowhere", "new": "x"})).await;
     assert!(missing.len() < 2000, "{}", missing.len());
 }
+
+fn mode(folder: &Folder, name: &str) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
+}
+
+fn runnable(folder: &Folder, name: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    folder.write(name, "#!/bin/sh\necho hi\n");
+    std::fs::set_permissions(folder.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[tokio::test]
+async fn a_script_can_still_be_run_whatever_is_done_to_it() {
+    let folder = Folder::new();
+    runnable(&folder, "in/run.sh");
+    folder.call("copy", json!({"from": "in", "to": "copied"})).await.unwrap();
+    assert_eq!(mode(&folder, "copied/run.sh"), 0o755);
+    folder.call("copy", json!({"from": "in/run.sh", "to": "again.sh"})).await.unwrap();
+    assert_eq!(mode(&folder, "again.sh"), 0o755);
+    folder.call("move", json!({"from": "again.sh", "to": "moved.sh"})).await.unwrap();
+    assert_eq!(mode(&folder, "moved.sh"), 0o755);
+    folder.call("edit", json!({"path": "moved.sh", "old": "hi", "new": "ho"})).await.unwrap();
+    assert_eq!(mode(&folder, "moved.sh"), 0o755);
+    folder.call("read", json!({"path": "moved.sh"})).await.unwrap();
+    folder.call("write", json!({"path": "moved.sh", "content": "#!/bin/sh\n"})).await.unwrap();
+    assert_eq!(mode(&folder, "moved.sh"), 0o755);
+    let patch = "--- a/moved.sh\n+++ b/moved.sh\n@@ -1 +1,2 @@\n #!/bin/sh\n+true\n";
+    folder.call("apply_patch", json!({"patch": patch})).await.unwrap();
+    assert_eq!(mode(&folder, "moved.sh"), 0o755);
+}
+
+#[tokio::test]
+async fn a_patch_says_what_can_be_run() {
+    let folder = Folder::new();
+    runnable(&folder, "old.sh");
+    let patch = "diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+true\n\
+                 diff --git a/old.sh b/old.sh\nold mode 100755\nnew mode 100644\n";
+    let told = folder.call("apply_patch", json!({"patch": patch})).await.unwrap().text;
+    assert!(told.contains("changed old.sh +0 -0 (can not be run any more)"), "{told}");
+    assert_eq!((mode(&folder, "new.sh") & 0o111 != 0, mode(&folder, "old.sh")), (true, 0o644));
+    let back = "diff --git a/old.sh b/old.sh\nold mode 100644\nnew mode 100755\n";
+    folder.call("apply_patch", json!({"patch": back})).await.unwrap();
+    assert_eq!(mode(&folder, "old.sh"), 0o755);
+}
+
+#[tokio::test]
+async fn a_file_that_a_failed_patch_had_deleted_comes_back_as_it_was() {
+    let folder = Folder::new();
+    runnable(&folder, "gone.sh");
+    runnable(&folder, "stuck/x.sh");
+    // The move fails, because something is there, after the deletion was made.
+    folder.write("there/x.sh", "");
+    let patch = "*** Begin Patch\n*** Delete File: gone.sh\n*** Update File: stuck/x.sh\n*** Move to: there/x.sh\n@@\n-echo hi\n+echo ho\n*** End Patch\n";
+    let error = folder.call("apply_patch", json!({"patch": patch})).await.unwrap_err().0;
+    assert!(error.contains("there/x.sh"), "{error}");
+    assert_eq!((mode(&folder, "gone.sh"), mode(&folder, "stuck/x.sh")), (0o755, 0o755));
+    assert_eq!(folder.text("stuck/x.sh"), "#!/bin/sh\necho hi\n");
+}
+
+/// On a file system that tells them apart they are two; on one that does not they are one, and the other is found by it.
+#[tokio::test]
+async fn names_that_differ_in_case_are_what_the_file_system_says() {
+    let folder = Folder::new();
+    folder.write("Readme.md", "one\n");
+    let folds = folder.path().join("README.MD").exists();
+    folder.write("README.MD", "two\n");
+    folder.ok("edit", json!({"path": "README.MD", "old": "two", "new": "three"})).await;
+    assert_eq!(folder.text("Readme.md"), if folds { "three\n" } else { "one\n" });
+    let names = folder.ok("glob", json!({"pattern": "*.[mM][dD]"})).await;
+    assert_eq!(
+        names.lines().filter(|line| line.to_lowercase().contains("readme")).count(),
+        if folds { 1 } else { 2 }
+    );
+    // A change of case alone is a move like any other.
+    folder.write("cart.rs", "x\n");
+    folder.ok("move", json!({"from": "cart.rs", "to": "Cart.rs"})).await;
+    let listed = folder.ok("list_dir", json!({"path": "."})).await;
+    assert!(listed.contains("Cart.rs") && !listed.contains("cart.rs"), "{listed}");
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use guard::{Backend, Sandbox, SandboxLauncher, SandboxNeeds, SandboxPolicy};
-use project::{Exit, Host, LocalHost, Program, Roots, Task};
+use project::{Exit, Host, LocalHost, Program, Roots, Streams, Task, TerminalSize};
 
 use super::stage::{PYTHON, Stage};
 
@@ -19,6 +19,7 @@ with_each_backend! {
     a_project_in_the_temporary_folder_works
     many_commands_run_at_once
     a_host_runs_its_programs_inside
+    a_terminal_is_one_inside
 }
 
 async fn the_project_is_writable(backend: Backend) {
@@ -187,6 +188,30 @@ async fn join<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
     done
 }
 
+async fn a_terminal_is_one_inside(backend: Backend) {
+    let Some(stage) = Stage::new(backend) else { return };
+    let pattern = stage.again(|policy| policy.roots = Vec::new()).sandbox;
+    let launcher = SandboxLauncher::new(pattern, |_| {});
+    let root = stage.path("project").canonicalize().unwrap();
+    let host = LocalHost::new(Roots::new([&root]).unwrap()).launched_by(std::sync::Arc::new(launcher));
+    let script = format!(
+        "test -t 0 && test -t 1 && stty size && : > /dev/tty && echo own; cat {}; setsid -f sleep 1000; echo $?; exit 4",
+        stage.path("home/.netrc").display()
+    );
+    let size = TerminalSize { columns: 90, rows: 20 };
+    let streams = Streams::Terminal(size);
+    let task = Task { program: Program::Shell(script), cwd: root.clone(), env: Vec::new(), streams };
+    let mut running = host.start(task).await.unwrap();
+    let mut text = Vec::new();
+    while let Some(piece) = running.output().await {
+        text.extend(piece);
+    }
+    let text = String::from_utf8_lossy(&text).replace('\r', "");
+    assert_eq!(running.exit().await, Exit::Code(4), "{text}");
+    assert!(text.contains("20 90\nown\n") && text.ends_with("0\n"), "{text}");
+    assert!(!text.contains(super::stage::CANARY));
+}
+
 async fn a_host_runs_its_programs_inside(backend: Backend) {
     let Some(stage) = Stage::new(backend) else { return };
     let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -199,7 +224,7 @@ async fn a_host_runs_its_programs_inside(backend: Backend) {
     let script =
         format!("cat {}; echo x > .git/commondir; echo in > in.txt", stage.path("home/.netrc").display());
     let task =
-        Task { program: Program::Shell(script), cwd: root.clone(), env: Vec::new(), interactive: false };
+        Task { program: Program::Shell(script), cwd: root.clone(), env: Vec::new(), streams: Streams::Out };
     let mut running = host.start(task).await.unwrap();
     let mut text = Vec::new();
     while let Some(piece) = running.output().await {
