@@ -16,6 +16,28 @@ pub struct RoleText {
     pub tools: Vec<String>,
 }
 
+/// A tool by the name that it has here: files that were written for Claude Code use its names.
+fn ours(tool: &str) -> String {
+    let name = tool.split_once('(').map_or(tool, |(name, _)| name).trim().to_lowercase();
+    let here = match name.as_str() {
+        "bash" => "shell",
+        "ls" => "list_dir",
+        "multiedit" => "edit",
+        "todowrite" | "todoread" => "todo",
+        "webfetch" => "web_fetch",
+        "websearch" => "web_search",
+        other => other,
+    };
+    here.to_owned()
+}
+
+#[cfg(test)]
+#[test]
+fn tools_of_other_programs_are_ours_by_another_name() {
+    let names = ["Read", "Bash(git log:*)", "LS", "WebFetch", "mcp__git__log"].map(ours);
+    assert_eq!(names, ["read", "shell", "list_dir", "web_fetch", "mcp__git__log"]);
+}
+
 impl Shelf<'_> {
     /// Every role that may be used, the person's first. The first of a name counts.
     pub fn roles(&self) -> Shelved<RoleText> {
@@ -36,7 +58,7 @@ impl Shelf<'_> {
                 model: front.text("model").filter(|name| name.contains('/')).map(str::to_owned),
                 max_steps: front.text("max_steps").and_then(|steps| steps.parse().ok()),
                 read_only: front.flag("read_only").unwrap_or(false),
-                tools: front.list("tools").into_iter().map(|tool| tool.to_lowercase()).collect(),
+                tools: front.list("tools").iter().map(|tool| ours(tool)).collect(),
             });
         }
         shelved.items = roles;
