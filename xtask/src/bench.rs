@@ -6,6 +6,7 @@
 mod agents;
 mod catcher;
 mod child;
+mod files;
 mod floor;
 mod index;
 mod measures;
@@ -13,10 +14,11 @@ mod report;
 mod sandbox;
 mod screen;
 mod stage;
+mod turns;
 
 pub(crate) use floor::{FLOOR, floor};
 
-use measures::GROUPS;
+use measures::groups;
 use stage::Stage;
 
 use crate::run::{self, Failure};
@@ -38,7 +40,7 @@ pub(crate) fn bench(arguments: &[String]) -> Result<(), Failure> {
                 profile = words.next().cloned().ok_or_else(|| Failure::new("`--profile` wants a value"))?;
             }
             "--help" | "-h" => {
-                let all = GROUPS.iter().flat_map(|group| group.measures).copied().collect::<Vec<_>>();
+                let all = groups().flat_map(|group| group.measures).copied().collect::<Vec<_>>();
                 println!("{HELP}\nmeasures: {}", all.join(", "));
                 return Ok(());
             }
@@ -50,7 +52,7 @@ pub(crate) fn bench(arguments: &[String]) -> Result<(), Failure> {
     }
     let wanted = |measure: &str| names.is_empty() || names.iter().any(|name| measure.contains(name.as_str()));
     for name in &names {
-        if !GROUPS.iter().flat_map(|group| group.measures).any(|measure| measure.contains(name.as_str())) {
+        if !groups().flat_map(|group| group.measures).any(|measure| measure.contains(name.as_str())) {
             return Err(Failure::new(format!(
                 "no measure has `{name}` in its name\nhint: cargo xtask bench --help"
             )));
@@ -59,7 +61,7 @@ pub(crate) fn bench(arguments: &[String]) -> Result<(), Failure> {
     let packages = ["--package", "covey", "--package", "testkit", "--package", "xtask"];
     run::step("cargo", &[&["build", "--quiet", "--profile", &profile], &packages[..]].concat())?;
     let mut stage = Stage::new(&profile)?;
-    for group in GROUPS {
+    for group in groups() {
         if group.measures.iter().any(|measure| wanted(measure)) {
             eprintln!("› {}", group.about);
             for line in (group.run)(&mut stage)? {

@@ -9,10 +9,9 @@ use super::report::{Line, Samples};
 use super::stage::Stage;
 use crate::run::Failure;
 
-const CHEAP: usize = 20;
-const DEAR: usize = 5;
+pub(super) const CHEAP: usize = 20;
+pub(super) const DEAR: usize = 5;
 const DELTAS: usize = 20_000;
-const TURNS: usize = 50;
 const MANY: &str = "10000";
 const MB: f64 = 1e6;
 
@@ -23,7 +22,7 @@ pub(super) struct Group {
     pub(super) run: fn(&mut Stage) -> Result<Vec<Line>, Failure>,
 }
 
-pub(super) const GROUPS: &[Group] = &[
+const OWN: &[Group] = &[
     Group { about: "covey --version", measures: &["version_cpu_ms"], run: version },
     Group {
         about: "covey run hello",
@@ -34,11 +33,6 @@ pub(super) const GROUPS: &[Group] = &[
         about: "an answer of 20,000 deltas",
         measures: &["delta_cpu_us", "delta_rss_growth_mb"],
         run: deltas,
-    },
-    Group {
-        about: "50 turns with a tool call each",
-        measures: &["tool_turn_cpu_ms", "tool_turns_peak_rss_mb"],
-        run: tool_turns,
     },
     Group { about: "a session of 1 GB", measures: &["open_1gb_ms", "open_1gb_rss_mb"], run: open },
     Group {
@@ -51,6 +45,11 @@ pub(super) const GROUPS: &[Group] = &[
     super::sandbox::GROUP,
     super::index::GROUP,
 ];
+
+/// All of them, in the order in which they are taken.
+pub(super) fn groups() -> impl Iterator<Item = &'static Group> {
+    OWN.iter().chain(super::turns::GROUPS).chain(super::files::GROUPS)
+}
 
 fn version(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
     let home = stage.home("home", "http://127.0.0.1:9/v1")?;
@@ -134,31 +133,6 @@ fn deltas(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
             .with("frames", each(&frames, &hello).median())
             .note("32 KB a write; `frames` is one write for each delta"),
         Line::new("delta_rss_growth_mb", growth, "MB", Some(4.0)).with("peak", peak_mb(&used).median()),
-    ])
-}
-
-fn tool_turns(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
-    // Each call reads another line, so that no two requests are the same.
-    let calls = (1..=TURNS).map(|line| {
-        format!("reply\n  call: read {{\"path\": \"a.txt\", \"offset\": {line}, \"limit\": 20}}\n")
-    });
-    let script = calls.collect::<String>() + "model: All read.\nforever\n";
-    let file = stage.path().join("turns.txt");
-    fs::write(&file, script)?;
-    let plain = stage.server(&[])?;
-    let server = stage.server(&["--script", &file.to_string_lossy()])?;
-    let hello_home = stage.home("home", &plain)?;
-    let home = stage.home("turns", &server)?;
-    let hello = stage.many(CHEAP, || stage.covey(&hello_home, &["run", "hello"]))?;
-    let steps = (TURNS + 1).to_string();
-    let used = stage.many(DEAR, || stage.covey(&home, &["run", "--max-steps", &steps, "read it"]))?;
-    expect(stage, "All read.")?;
-    let hello = cpu_ms(&hello).median();
-    let each = Samples::new(used.iter().map(|used| (ms(used.cpu) - hello) / TURNS as f64).collect());
-    let wall = wall_ms(&used).median() / TURNS as f64;
-    Ok(vec![
-        Line::median("tool_turn_cpu_ms", &each, "ms", Some(2.5)).with("wall", wall),
-        Line::new("tool_turns_peak_rss_mb", peak_mb(&used).median(), "MB", Some(40.0)),
     ])
 }
 
