@@ -80,6 +80,12 @@ impl Gate {
         }
     }
 
+    /// What the guard would say to these things, before anybody is asked or anything recorded.
+    pub fn foresee(&self, tool: &str, actions: &[Action]) -> Verdict {
+        let request = Request { tool, actions, mode: self.mode, attended: self.attended };
+        self.guard.judge(&request)
+    }
+
     /// Asks whether another agent's tool may do these things: hooks first, then [`pass`](Self::pass).
     pub async fn ask_first(&self, wish: Wish<'_>, input: &Value) -> Result<Verdict, Refusal> {
         let call = self.heard.call(HookEvent::PreTool, wish.tool, input, wish.actions);

@@ -4,8 +4,9 @@
 //! {"v": 1, "providers": {"openrouter": {"accounts": [
 //!   {"label": "default", "kind": "key", "key": "…", "active": true, "added": "2026-01-25T14:30:52Z"},
 //!   {"label": "work", "kind": "oauth", "access": "…", "refresh": "…", "expires_at": "…", "active": false}
-//! ]}}}
+//! ]}}, "servers": {"docs https://example.org/mcp": {…}}}
 //! ```
+//! A login at an MCP server is what the library that made it wants back, and nothing to look into.
 //! Fields that this version does not know are kept where they were.
 
 use std::collections::BTreeMap;
@@ -31,6 +32,8 @@ pub(crate) const LONGEST_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Book {
     providers: BTreeMap<String, Accounts>,
+    /// Logins at MCP servers, by name and address.
+    servers: Unknown,
     other: Unknown,
 }
 
@@ -123,6 +126,8 @@ impl Book {
             v: u64,
             #[serde(default)]
             providers: BTreeMap<String, Accounts>,
+            #[serde(default)]
+            servers: Unknown,
             #[serde(flatten)]
             other: Unknown,
         }
@@ -143,7 +148,7 @@ impl Book {
         if whole.v == 0 {
             return Err(ReadError::Damaged { what: "there is no format 0".to_owned() });
         }
-        Ok(Self { providers: whole.providers, other: whole.other })
+        Ok(Self { providers: whole.providers, servers: whole.servers, other: whole.other })
     }
 
     /// The text that a store keeps, with every secret in the clear.
@@ -159,6 +164,9 @@ impl Book {
         let mut whole = Map::new();
         whole.insert("v".to_owned(), json!(VERSION));
         whole.insert("providers".to_owned(), Value::Object(providers));
+        if !self.servers.0.is_empty() {
+            whole.insert("servers".to_owned(), Value::Object(self.servers.0.clone()));
+        }
         whole.extend(self.other.0.clone());
         // `{:#}` of a value is indented JSON.
         format!("{:#}\n", Value::Object(whole))
@@ -222,6 +230,36 @@ impl Book {
         gone
     }
 
+    /// What a login at an MCP server gave.
+    pub fn login(&self, server: &str, url: &str) -> Option<&Value> {
+        self.servers.0.get(&login_key(server, url))
+    }
+
+    /// Keeps a login at an MCP server, or forgets it. False when nothing changed.
+    pub fn set_login(&mut self, server: &str, url: &str, login: Option<Value>) -> bool {
+        let key = login_key(server, url);
+        match login {
+            Some(login) => self.servers.0.insert(key, login.clone()) != Some(login),
+            None => self.servers.0.remove(&key).is_some(),
+        }
+    }
+
+    /// Forgets every login at a server of this name; false when there was none.
+    pub fn forget_logins(&mut self, server: &str) -> bool {
+        let before = self.servers.0.len();
+        self.servers.0.retain(|key, _| !key.starts_with(&login_key(server, "")));
+        self.servers.0.len() < before
+    }
+
+    /// Every secret that logins at MCP servers hold, for whoever masks them.
+    pub fn login_secrets(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for login in self.servers.0.values() {
+            secrets_in(login, &mut found);
+        }
+        found
+    }
+
     /// A label that no account has yet.
     pub(crate) fn free_label(&self, provider: &str) -> String {
         if self.account(provider, "default").is_none() {
@@ -232,6 +270,29 @@ impl Book {
         let mut free = names.filter(|name| self.account(provider, name).is_none());
         // There are more names than accounts, so one is free.
         free.next().unwrap_or_default()
+    }
+}
+
+/// A name has no blank in it.
+fn login_key(server: &str, url: &str) -> String {
+    format!("{server} {url}")
+}
+
+/// What is called a token or a secret, however deep it lies.
+fn secrets_in(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if name.ends_with("_token") || name.ends_with("_secret") => {
+                        found.push(text.clone());
+                    }
+                    other => secrets_in(other, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| secrets_in(item, found)),
+        _ => {}
     }
 }
 

@@ -9,6 +9,7 @@ pub use file::FileStore;
 pub use keyring::KeyringStore;
 
 use std::any::Any;
+use std::sync::Arc;
 
 use crate::{AuthError, Book, Notice};
 
@@ -30,6 +31,24 @@ pub trait SecretStore: Send + Sync {
 
     /// Tries to be the only one, among all processes, that does what `name` says. `None` while another one is.
     fn try_lock(&self, name: &str) -> Result<Option<StoreLock>, AuthError>;
+}
+
+impl<S: SecretStore + ?Sized> SecretStore for Arc<S> {
+    fn read(&self) -> Result<(Book, Vec<Notice>), AuthError> {
+        (**self).read()
+    }
+
+    fn change(
+        &self,
+        on_damage: OnDamage,
+        change: &mut dyn FnMut(&mut Book) -> bool,
+    ) -> Result<Vec<Notice>, AuthError> {
+        (**self).change(on_damage, change)
+    }
+
+    fn try_lock(&self, name: &str) -> Result<Option<StoreLock>, AuthError> {
+        (**self).try_lock(name)
+    }
 }
 
 /// What to do when what is there can not be read.

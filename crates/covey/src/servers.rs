@@ -3,6 +3,7 @@
 mod arguments;
 mod login;
 mod offer;
+mod tokens;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +11,12 @@ use std::sync::Arc;
 
 pub(crate) use arguments::McpArguments;
 use arguments::{AddArguments, McpCommand};
-use engine::{HostStarter, ServerLogin};
+use engine::HostStarter;
 use guard::{ItemKind, SandboxLauncher, TrustStore};
 use mcp::{Agreement, Difference, McpError, Server, ServerConfig};
 use project::{Key, Roots, Schema, set_in_file, unset_in_file};
 use serde_json::{Value, json};
+pub(crate) use tokens::KeptLogin;
 
 use crate::block_on;
 use crate::confirm::confirmed;
@@ -226,8 +228,10 @@ fn server(settings: &Settings, name: &str) -> Result<Server, Failure> {
     let roots = Roots::new([root(settings)?]).map_err(|error| Failure::usage(error.to_string()))?;
     let launcher = Arc::new(SandboxLauncher::new(settings.sandbox()?, |_| {}));
     let agreed = Agreement::read(&Agreement::file(settings.home.data_dir(), name, &config));
-    let tokens = Arc::new(ServerLogin::of(&settings.home, name));
-    Ok(Server::new(name, config, Arc::new(HostStarter { launcher, roots }), agreed).with_login(Some(tokens)))
+    let store = settings.secrets()?;
+    let url = config.url.as_deref();
+    let tokens = url.map(|url| Arc::new(KeptLogin::new(store, name, url)) as Arc<dyn mcp::Tokens>);
+    Ok(Server::new(name, config, Arc::new(HostStarter { launcher, roots }), agreed).with_login(tokens))
 }
 
 fn failure(error: McpError) -> Failure {

@@ -210,13 +210,13 @@ impl Settings {
             .filter_map(|(_, value)| value.into_string().ok())
             // Where something is, is no secret, and stands in half of all output.
             .filter(|value| !value.contains('/') || value.contains("://"));
-        let store = FileStore::new(self.home.data_dir().join("auth.json"));
         // A store that can not be read has no secrets that could be shown.
-        let book = store.read().map(|(book, _)| book).unwrap_or_default();
+        let read = self.secrets().ok().and_then(|store| store.read().ok());
+        let book = read.map(|(book, _)| book).unwrap_or_default();
         let accounts = book.providers().flat_map(|provider| book.accounts(provider)).collect::<Vec<_>>();
         let kept = accounts.iter().flat_map(|account| [&account.key, &account.access, &account.refresh]);
         let kept = kept.flatten().map(|secret| secret.reveal().to_owned());
-        Redactor::new(env.chain(kept))
+        Redactor::new(env.chain(kept).chain(book.login_secrets()))
     }
 
     fn context(&self) -> Result<ContextLimits, Failure> {
@@ -248,16 +248,29 @@ impl Settings {
             .with_health(Arc::new(health)))
     }
 
+    /// Where secrets are kept.
+    pub(crate) fn secrets(&self) -> Result<Arc<dyn SecretStore>, Failure> {
+        let file = self.home.data_dir().join("auth.json");
+        match self.config.get::<String>("auth.store")?.as_deref() {
+            Some("keyring") => in_keyring(file),
+            _ => Ok(Arc::new(FileStore::new(file))),
+        }
+    }
+
+    /// What logins at MCP servers gave.
+    fn logins(&self) -> Result<engine::LoginsOf, Failure> {
+        let store = self.secrets()?;
+        Ok(Arc::new(move |server: &str, url: &str| {
+            Arc::new(crate::servers::KeptLogin::new(store.clone(), server, url)) as Arc<dyn mcp::Tokens>
+        }))
+    }
+
     /// Keys and logins: from the settings, the environment and the store.
     pub(crate) fn credentials(
         &self,
         providers: &BTreeMap<String, ProviderConfig>,
     ) -> Result<Credentials, Failure> {
-        let file = self.home.data_dir().join("auth.json");
-        let known = match self.config.get::<String>("auth.store")?.as_deref() {
-            Some("keyring") => in_keyring(file)?,
-            _ => Credentials::new(FileStore::new(file), process_env),
-        };
+        let known = Credentials::new(self.secrets()?, process_env);
         let known = known.with_oauth("openrouter", ::auth::openrouter());
         let configured = providers.iter().filter_map(|(name, config)| Some((name, config.oauth.clone()?)));
         Ok(configured.fold(known, |known, (name, oauth)| known.with_oauth(name, oauth)))
@@ -378,6 +391,7 @@ impl Settings {
             index: Some(crate::index::options(self)?),
             auto_context: self.config.get("context.auto")?.unwrap_or(AUTO_CONTEXT),
             mcp: self.mcp_servers()?,
+            logins: Some(self.logins()?),
             web: crate::web::settings(self)?,
             redactor: Arc::new(self.redactor()),
             permissions: self.permissions(&self.allow, &self.deny)?,
@@ -394,14 +408,14 @@ impl Settings {
 }
 
 #[cfg(feature = "keyring")]
-fn in_keyring(file: PathBuf) -> Result<Credentials, Failure> {
+fn in_keyring(file: PathBuf) -> Result<Arc<dyn SecretStore>, Failure> {
     let store = ::auth::KeyringStore::open(file)
         .map_err(|error| Failure::usage(error.to_string()).hint(error.hint()))?;
-    Ok(Credentials::new(store, process_env))
+    Ok(Arc::new(store))
 }
 
 #[cfg(not(feature = "keyring"))]
-fn in_keyring(_file: PathBuf) -> Result<Credentials, Failure> {
+fn in_keyring(_file: PathBuf) -> Result<Arc<dyn SecretStore>, Failure> {
     Err(Failure::usage("this covey was built without the system's keyring, and auth.store is \"keyring\"")
         .hint("covey config set auth.store file, or build it with: --features keyring"))
 }

@@ -20,7 +20,7 @@ use tools::Toolbox;
 use crate::checkpoint::{Checkpoints, Target as UndoTarget};
 use crate::native::{Shared, role_names, with_shelf};
 use crate::prompt::{self, Commands};
-use crate::servers::{Servers, ServersOf};
+use crate::servers::{LoginsOf, Servers, ServersOf};
 use crate::session::{Handle, News, OpFailure, SessionOp, events};
 use crate::{ContextLimits, EngineError, NativeAgent};
 
@@ -55,6 +55,8 @@ pub struct EngineOptions {
     pub auto_context: usize,
     /// The person's MCP servers.
     pub mcp: ServersOf,
+    /// What logins at those servers gave; none can be logged in at without it.
+    pub logins: Option<LoginsOf>,
     /// Whom the web tools ask.
     pub web: tools::WebSettings,
     /// Masks secrets in what models are shown.
@@ -151,7 +153,8 @@ impl Engine {
                     forked_from: None,
                     covey: options.version.clone(),
                 };
-                self.servers(Path::new(&start.cwd)).introduce(options.home.as_ref()).await;
+                let servers = self.servers(Path::new(&start.cwd));
+                servers.introduce(options.home.as_ref()).await;
                 // Whether it can be answered at all is known before anything is written.
                 let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
                 opening::roots(Path::new(&start.cwd))?;
@@ -161,7 +164,7 @@ impl Engine {
                     move || store.create(start, now)
                 })
                 .await?;
-                let session = self.start(store, opened, agent).await?;
+                let session = self.start(store, opened, agent, servers).await?;
                 Ok(Receipt { session, turn: None })
             }
             Op::ForkSession { session, at } => {
@@ -173,8 +176,9 @@ impl Engine {
                     move || store.fork(&session, at, fork, now)
                 })
                 .await?;
+                let servers = self.servers(Path::new(&opened.view.cwd));
                 let agent = self.agent_of(&opened);
-                let session = self.start(store, opened, agent).await?;
+                let session = self.start(store, opened, agent, servers).await?;
                 Ok(Receipt { session, turn: None })
             }
             Op::StartTurn { session, prompt, key, limits, attended } => {

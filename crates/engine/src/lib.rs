@@ -25,4 +25,4 @@ pub use checkpoint::{
 pub use engine::{Engine, EngineOptions, HostOf, Preferred, random};
 pub use error::EngineError;
 pub use native::{ContextLimits, Extras, NativeAgent, NotAShare, Role, Share, built_in_roles};
-pub use servers::{HostStarter, ServerLogin, ServersOf};
+pub use servers::{HostStarter, LoginsOf, ServersOf};

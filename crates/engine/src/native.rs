@@ -23,6 +23,7 @@ mod room;
 mod shared;
 mod stall;
 mod system;
+mod title;
 mod transcript;
 mod verbatim;
 

@@ -1,6 +1,5 @@
 //! The MCP servers of a project: which there are, started when they are needed, shared by its sessions.
 
-mod login;
 mod person;
 mod starter;
 mod tool;
@@ -17,7 +16,6 @@ use protocol::{CommandOrigin, CommandSummary, Resource};
 use serde_json::{Map, Value};
 use tools::Tool;
 
-pub use login::ServerLogin;
 pub use starter::HostStarter;
 use tool::ServerTool;
 
@@ -28,6 +26,9 @@ const MAX_ATTACHED: usize = 64 * 1024;
 
 /// Says which servers the person has, as the settings are now.
 pub type ServersOf = Arc<dyn Fn() -> BTreeMap<String, ServerConfig> + Send + Sync>;
+
+/// Finds what a login at a server gave, by its name and address.
+pub type LoginsOf = Arc<dyn Fn(&str, &str) -> Arc<dyn mcp::Tokens> + Send + Sync>;
 
 /// All servers of an engine, by project.
 #[derive(Default)]
@@ -54,6 +55,7 @@ impl Servers {
         home: Option<&Home>,
         own: &BTreeMap<String, ServerConfig>,
         launcher: &Arc<dyn Launcher>,
+        logins: Option<&LoginsOf>,
     ) -> Arc<ServerSet> {
         let root = roots.main().to_owned();
         let before = self.get(&root);
@@ -81,8 +83,8 @@ impl Servers {
                 None => {
                     let agreed = home
                         .and_then(|home| Agreement::read(&Agreement::file(home.data_dir(), &name, &config)));
-                    let tokens =
-                        home.map(|home| Arc::new(ServerLogin::of(home, &name)) as Arc<dyn mcp::Tokens>);
+                    let url = config.url.as_deref();
+                    let tokens = logins.and_then(|logins| url.map(|url| logins(&name, url)));
                     Arc::new(Server::new(&name, config, starter.clone(), agreed).with_login(tokens))
                 }
             });

@@ -1,12 +1,15 @@
 //! Logging in to a server behind an address: OAuth in the person's browser.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rmcp::transport::AuthorizationManager;
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationRequest, CredentialStore, OAuthState, StoredCredentials,
+    AuthClient, AuthError, AuthorizationRequest, CredentialRefreshGuard, CredentialStore, OAuthState,
+    StoredCredentials,
 };
 
 use crate::McpError;
@@ -16,7 +19,14 @@ pub trait Tokens: Send + Sync {
     fn load(&self) -> Option<Vec<u8>>;
     fn save(&self, bytes: &[u8]) -> io::Result<()>;
     fn clear(&self) -> io::Result<()>;
+
+    /// Tries to be the only one, among all processes, that renews this login. None while another one does.
+    fn try_lock(&self) -> io::Result<Option<Box<dyn Any + Send>>>;
 }
+
+/// Between two tries to be the one that renews, and how many there are: half a minute.
+const PAUSE: Duration = Duration::from_millis(50);
+const TRIES: usize = 600;
 
 #[derive(Clone)]
 struct Kept(Arc<dyn Tokens>);
@@ -37,6 +47,21 @@ impl CredentialStore for Kept {
 
     async fn clear(&self) -> Result<(), AuthError> {
         self.0.clear().map_err(|error| AuthError::InternalError(error.to_string()))
+    }
+
+    /// A refresh token works once: two that use the same one end the login for both.
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
+        for _ in 0..TRIES {
+            let lock = self.0.try_lock();
+            let lock = lock.map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+            if let Some(lock) = lock {
+                return Ok(Some(CredentialRefreshGuard::new(lock)));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err(AuthError::CredentialStoreError(
+            "another process renews the login, and does not finish".to_owned(),
+        ))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     AgentCommands, Checkpoint, Chunk, Compaction, ContextLedger, ErrorInfo, FileRead, FileWrite, HookRan,
-    MessageEnd, Notice, Plan, Retract, Retry, Route, Stop, StopCause, SuggestedActions, ToolCall,
-    ToolCallUpdate, UsageReport, Verbatim,
+    MessageEnd, Notice, Plan, Retract, Retry, Route, Stop, StopCause, SuggestedActions, TitleChanged,
+    ToolCall, ToolCallUpdate, UsageReport, Verbatim,
 };
 
 /// One step of an agent's stream, in the words of the Agent Client Protocol. The session records each as an event.
@@ -28,6 +28,8 @@ pub enum Update {
     FileRead(FileRead),
     FileWrite(FileWrite),
     Verbatim(Verbatim),
+    /// What the session is about, in a few words.
+    Title(TitleChanged),
     Usage(UsageReport),
     Retry(Retry),
     Route(Route),

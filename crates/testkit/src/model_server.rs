@@ -185,6 +185,12 @@ impl ModelServer {
         )
     }
 
+    /// Begins another script, whatever is left of the one before.
+    pub fn rewrite(&self, script: impl Into<Script>) {
+        let mut state = self.shared.lock();
+        (state.script, state.next) = (script.into(), 0);
+    }
+
     /// Adds a reply to the end of the script.
     pub fn push(&self, reply: Reply) {
         self.shared.lock().script.replies.push(reply);

@@ -3,6 +3,7 @@
 mod answer;
 mod browser;
 mod http;
+mod resource;
 mod state;
 
 use std::io;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-use self::answer::Answer;
 pub use self::browser::{BrowserPage, browse, visit};
 use self::http::Connection;
 use self::state::State;
@@ -91,6 +91,11 @@ impl OAuthServer {
         self.url("/api/v1/auth/keys")
     }
 
+    /// An MCP server that takes its tokens, and says where to get them.
+    pub fn mcp_url(&self) -> String {
+        self.url(resource::RESOURCE)
+    }
+
     fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -166,12 +171,11 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
-        let Answer { status, content_type, location, body } = answer;
-        if status == 0 {
+        if answer.status == 0 {
             // Silence until the client has had enough.
             tokio::time::sleep(Duration::from_secs(3600)).await;
         }
-        if connection.answer(status, content_type, location.as_deref(), &body).await.is_err() {
+        if connection.answer(&answer).await.is_err() {
             return;
         }
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ServerLogin;
-use mcp::{Login, Tokens};
+use mcp::Login;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
+use super::tokens::{KeptLogin, forget};
 use super::{failure, known};
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
@@ -27,7 +27,7 @@ pub(super) async fn login(name: &str) -> Result<Exit, Failure> {
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let redirect = format!("http://127.0.0.1:{}/callback", listener.local_addr()?.port());
-    let tokens = Arc::new(ServerLogin::of(&settings.home, name));
+    let tokens = Arc::new(KeptLogin::new(settings.secrets()?, name, &url));
     let (login, address) = Login::begin(name, &url, &redirect, tokens).await.map_err(failure)?;
     let style = Style::of(Stream::Err);
     tell(&format!(
@@ -52,8 +52,12 @@ pub(super) async fn login(name: &str) -> Result<Exit, Failure> {
 
 pub(super) fn logout(name: &str) -> Result<Exit, Failure> {
     let settings = Settings::load(None, &[])?;
-    ServerLogin::of(&settings.home, name).clear()?;
-    print(&format!("forgot the login of `{name}`\n"))?;
+    let found = forget(settings.secrets()?.as_ref(), name)
+        .map_err(|error| Failure::new(error.to_string()).hint(error.hint()))?;
+    print(&match found {
+        true => format!("forgot the login at `{name}`\n"),
+        false => format!("there is no login at `{name}`\n"),
+    })?;
     Ok(Exit::Done)
 }
 

@@ -1,8 +1,10 @@
 //! MCP servers, as people use them; the server is `covey mcp serve` itself.
 
 use serde_json::{Value, json};
+use testkit::{Consent, OAuthServer, browse};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::world::World;
+use crate::world::{Done, World, finish, mode};
 
 const CALL: &str = r#"
     reply
@@ -122,4 +124,101 @@ async fn our_server_shows_nothing_outside_the_project_and_changes_nothing() {
     }
     assert_eq!(answers[6]["result"]["isError"], false, "{}", answers[6]);
     assert!(!world.project.join("x").exists());
+}
+
+/// Logs in at the server `guarded`; the person's browser is played.
+async fn log_in(world: &World) -> Done {
+    let mut child = world.command(&["mcp", "login", "guarded"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let url = loop {
+        let line = lines.next_line().await.unwrap().expect("the address is shown");
+        if let Some(url) = line.trim().strip_prefix("http") {
+            break format!("http{url}");
+        }
+    };
+    assert_eq!(browse(&url).await.unwrap().status, 200);
+    finish(child).await
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_gets_one_and_it_is_renewed() {
+    let script = "reply\n  call: mcp__guarded__whoami {}\nmodel: Hello.\nforever\n";
+    let world = World::new(script).await;
+    let vendor = OAuthServer::start().await.unwrap();
+    assert_eq!(world.covey(&["mcp", "add", "guarded", "--url", &vendor.mcp_url()]).await.code, Some(0));
+    let test = world.covey(&["mcp", "test", "guarded"]).await;
+    assert_eq!(test.code, Some(5), "{test:?}");
+    assert!(
+        test.err.contains("wants a login") && test.err.contains("hint: covey mcp login guarded"),
+        "{test:?}"
+    );
+
+    // What is given holds for a moment only, so that the next use has to renew it.
+    vendor.set(|behaviour| behaviour.expires_in = Some(1));
+    let done = log_in(&world).await;
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "logged in to `guarded`\n"), "{done:?}");
+    assert_eq!(vendor.requests_to("/register").len(), 1);
+    assert!(vendor.requests_to("/authorize")[0].field("code_challenge").is_some_and(|word| word.len() == 43));
+    assert_eq!(vendor.requests_to("/authorize")[0].field("resource"), Some(vendor.mcp_url().as_str()));
+
+    vendor.set(|behaviour| behaviour.expires_in = Some(3600));
+    let (run, result) = world.result(&["--allow", "mcp__guarded__*", "who am I?"]).await;
+    assert_eq!((run.code, &result["text"]), (Some(0), &"Hello.".into()), "{run:?}");
+    let told = world.server.requests().last().unwrap().json["messages"].to_string();
+    assert!(told.contains("you are ada"), "{told}");
+    let grants: Vec<String> = vendor
+        .requests_to("/token")
+        .iter()
+        .map(|request| request.field("grant_type").unwrap().to_owned())
+        .collect();
+    assert_eq!(grants, ["authorization_code", "refresh_token"]);
+
+    // Secrets are in the one file that is for them, and nowhere else.
+    assert_eq!(mode(&world.home.join("auth.json")), 0o600);
+    let secrets = vendor.secrets();
+    let mut folders = vec![world.home.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("auth.json") {
+                let content = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+                assert!(!secrets.iter().any(|secret| content.contains(secret)), "{}", path.display());
+            }
+        }
+    }
+    assert!(!secrets.iter().any(|secret| run.out.contains(secret) || run.err.contains(secret)));
+
+    // One that the vendor takes back is asked for anew.
+    vendor.revoke();
+    let test = world.covey(&["mcp", "test", "guarded"]).await;
+    assert!(test.code == Some(5) && test.err.contains("hint: covey mcp login guarded"), "{test:?}");
+    assert_eq!(log_in(&world).await.code, Some(0));
+    assert_eq!(world.covey(&["mcp", "test", "guarded"]).await.code, Some(0));
+
+    // The login belongs to the address, not to the name.
+    let other = OAuthServer::start().await.unwrap();
+    assert_eq!(world.covey(&["mcp", "remove", "guarded"]).await.code, Some(0));
+    assert_eq!(world.covey(&["mcp", "add", "guarded", "--url", &other.mcp_url()]).await.code, Some(0));
+    assert_eq!(world.covey(&["mcp", "test", "guarded"]).await.code, Some(5));
+    assert!(
+        other
+            .requests()
+            .iter()
+            .all(|request| request.headers.iter().all(|(name, _)| name != "authorization"))
+    );
+    assert!(world.covey(&["mcp", "logout", "guarded"]).await.out.contains("forgot"));
+    assert!(world.covey(&["mcp", "logout", "guarded"]).await.out.contains("there is no login"));
+}
+
+#[tokio::test]
+async fn a_login_that_is_refused_says_so() {
+    let world = World::new("").await;
+    let vendor = OAuthServer::start().await.unwrap();
+    vendor.set(|behaviour| behaviour.consent = Consent::Deny);
+    world.covey(&["mcp", "add", "guarded", "--url", &vendor.mcp_url()]).await;
+    let done = log_in(&world).await;
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(!world.home.join("auth.json").exists());
 }

@@ -292,3 +292,41 @@ async fn an_old_list_is_shown_at_once_with_its_age_and_is_new_the_next_time() {
     world.covey(&["models"]).await;
     assert!(world.covey(&["models"]).await.out.contains("mine/new"));
 }
+
+#[tokio::test]
+async fn a_session_is_named_and_plans_are_made_by_the_models_that_are_there_for_it() {
+    let world = World::bare("model: The work.\nforever\n").await;
+    let namer = ModelServer::play("model: \"Coupons in carts.\"\nforever\n").await;
+    let planner = ModelServer::play("model: The plan.\nforever\n").await;
+    world.configure(&format!(
+        "model = \"main\"\n[router.chains]\nmain = [\"a/m\"]\ntitle = [\"b/m\"]\nplan = [\"c/m\"]\n\
+         [providers.a]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.a.models.m]\ncontext = 8000\n\
+         [providers.b]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.b.models.m]\ncontext = 8000\n\
+         [providers.c]\nwire = \"openai-chat\"\nbase_url = \"{}\"\n[providers.c.models.m]\ncontext = 8000\n",
+        world.server.base_url(),
+        namer.base_url(),
+        planner.base_url()
+    ));
+    let title = async || {
+        let list = world.covey(&["session", "list", "--json"]).await.out;
+        let list: Value = serde_json::from_str(&list).unwrap();
+        list["sessions"][0]["title"].as_str().unwrap().to_owned()
+    };
+    let (done, result) = world.result(&["a coupon is applied twice"]).await;
+    assert_eq!((done.code, &result["text"]), (Some(0), &"The work.".into()), "{done:?}");
+    assert_eq!(title().await, "Coupons in carts");
+    let request = namer.request(0).await;
+    let asked = request.text();
+    assert!(asked.contains("a coupon is applied twice") && !asked.contains("\"tools\""), "{asked}");
+
+    // It is named once, and who plans is asked in mode `plan` only.
+    let (_, result) = world.result(&["--continue", "--mode", "plan", "and now?"]).await;
+    assert_eq!(result["text"], "The plan.");
+    assert_eq!((namer.requests().len(), planner.requests().len(), world.server.requests().len()), (1, 1, 1));
+
+    // One that can not be had leaves the first line.
+    drop(namer);
+    let (done, _) = world.result(&["what is a cart?"]).await;
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(title().await, "what is a cart?");
+}

@@ -79,9 +79,11 @@ impl Engine {
         if let Some(index) = self.index(&root) {
             agent = agent.searching(&index);
         }
-        // The chain `summary`, where there is one that can be had.
-        let summariser = self.inner.options.catalogue.resolve_for(Purpose::Summary, name).ok();
-        let summariser = summariser.filter(|chosen| chosen.name != name).map(|chosen| chosen.model);
+        // Chains for one purpose, where there are some that can be had.
+        let chain_for = |purpose: Purpose| {
+            let chosen = self.inner.options.catalogue.resolve_for(purpose, name).ok();
+            chosen.filter(|chosen| chosen.name != name).map(|chosen| chosen.model)
+        };
         // A model for easy things that can not be had is no reason not to answer.
         let simple = self.inner.options.simple_prompts.as_ref();
         let simple = simple.and_then(|name| self.inner.options.catalogue.resolve(name.as_str()).ok());
@@ -95,7 +97,8 @@ impl Engine {
                 .masking(self.inner.options.redactor.clone())
                 .noting(servers.notes())
                 .finding(self.find_model())
-                .summarised_by(summariser),
+                .summarised_by(chain_for(Purpose::Summary))
+                .planned_and_named_by(chain_for(Purpose::Plan), chain_for(Purpose::Title)),
         ))
     }
 

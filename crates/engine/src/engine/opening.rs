@@ -1,7 +1,7 @@
 //! Bringing sessions to life, from nothing or from their logs, and letting go of them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use agents::Agent;
 use guard::{Guard, GuardOptions};
@@ -12,6 +12,7 @@ use sessions::{Opened, Store};
 use super::{Engine, blocking};
 use crate::EngineError;
 use crate::editor::SessionHost;
+use crate::servers::ServerSet;
 use crate::session::{Handle, News, SessionOp, Setup, open};
 
 impl Engine {
@@ -27,8 +28,9 @@ impl Engine {
             move || store.open_writer(&session, Timestamp::now())
         })
         .await?;
+        let servers = self.servers(Path::new(&opened.view.cwd));
         let agent = self.agent_of(&opened);
-        let handle = Arc::new(self.run(store, opened, agent)?);
+        let handle = Arc::new(self.run(store, opened, agent, servers)?);
         open_sessions.insert(session.clone(), handle.clone());
         Ok(handle)
     }
@@ -38,11 +40,12 @@ impl Engine {
         store: Store,
         opened: Opened,
         agent: Arc<dyn Agent>,
+        servers: Arc<ServerSet>,
     ) -> Result<SessionId, EngineError> {
         let session = opened.view.session.clone();
         let summary = sessions::summary(&opened.view);
         let listed = self.is_listed(&store);
-        let handle = self.run(store, opened, agent)?;
+        let handle = self.run(store, opened, agent, servers)?;
         if listed {
             self.inner.news.tell(ListChange::Put(Box::new(summary)));
         }
@@ -50,7 +53,14 @@ impl Engine {
         Ok(session)
     }
 
-    fn run(&self, store: Store, opened: Opened, agent: Arc<dyn Agent>) -> Result<Handle, EngineError> {
+    /// `servers` are those of the time before the agent was made: what is added from then on, its next prompt takes in.
+    fn run(
+        &self,
+        store: Store,
+        opened: Opened,
+        agent: Arc<dyn Agent>,
+        servers: Arc<ServerSet>,
+    ) -> Result<Handle, EngineError> {
         let options = &self.inner.options;
         let roots = roots(Path::new(&opened.view.cwd))?;
         let guard = Arc::new(Guard::new(GuardOptions {
@@ -74,7 +84,9 @@ impl Engine {
         let hooks = self.hooks(&roots, Path::new(&view.cwd), view.session.clone());
         let redactor = self.redactor();
         let setup = Setup { opened, store, agent, host, guard, hooks, redactor, usage_log, news, socket };
-        open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))
+        let handle = open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))?;
+        *handle.servers.lock().unwrap_or_else(PoisonError::into_inner) = servers;
+        Ok(handle)
     }
 
     pub(super) async fn delete(&self, session: SessionId) -> Result<Receipt, EngineError> {

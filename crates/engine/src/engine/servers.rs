@@ -13,7 +13,8 @@ impl Engine {
         let options = &self.inner.options;
         let own = (options.mcp)();
         let Ok(roots) = opening::roots(cwd) else { return Arc::default() };
-        self.inner.servers.refresh(&roots, options.home.as_ref(), &own, &options.launcher)
+        let (home, launcher) = (options.home.as_ref(), &options.launcher);
+        self.inner.servers.refresh(&roots, home, &own, launcher, options.logins.as_ref())
     }
 
     pub(crate) fn known_servers(&self, root: &Path) -> Arc<ServerSet> {
@@ -26,11 +27,9 @@ impl Engine {
         let now = self.servers(&handle.cwd);
         let before = {
             let mut seen = handle.servers.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.replace(now.clone())
+            std::mem::replace(&mut *seen, now.clone())
         };
-        // The first look is right after its agent was made.
-        let same = |before: &Arc<ServerSet>| Arc::ptr_eq(before, &now) || before.is_empty() && now.is_empty();
-        if before.as_ref().is_none_or(same) {
+        if Arc::ptr_eq(&before, &now) || before.is_empty() && now.is_empty() {
             return;
         }
         now.introduce(self.inner.options.home.as_ref()).await;

@@ -9,7 +9,7 @@ use futures::stream::BoxStream;
 use guard::Redactor;
 use models::{Block, CallError, Effort, Message, Model, Request, StopReason, ToolSet, ToolSpec, Waiting};
 use protocol::{
-    AgentId, BlobRef, CallId, Content, ErrorInfo, Limits, Notice, NoticeLevel, Stop, StopCause, Update,
+    AgentId, BlobRef, CallId, Content, ErrorInfo, Limits, Mode, Notice, NoticeLevel, Stop, StopCause, Update,
     Usage, UsageReport, Verbatim,
 };
 use tokio::sync::Mutex;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{ToolContext, ToolError, ToolState, Toolbox};
 
 use super::answer::{MessageNames, listen};
-use super::calls::{Pipeline, tidy};
+use super::calls::{Pipeline, TOOL_SEARCH, tidy};
 use super::compact;
 use super::complexity;
 use super::delegate::Delegation;
@@ -31,6 +31,7 @@ use super::roles::Role;
 use super::shared::Shared;
 use super::stall::StallWatch;
 use super::system::{Parts, system_prompt};
+use super::title::{Naming, is_named};
 use super::transcript::{Transcript, without_empty};
 use super::verbatim;
 use crate::checkpoint::Checkpoints;
@@ -66,6 +67,10 @@ pub(super) struct Inner {
     pub(super) limits: ContextLimits,
     /// Summarises instead of the session's own model.
     pub(super) summariser: Option<Arc<dyn Model>>,
+    /// Answers in mode `plan`.
+    planner: Option<Arc<dyn Model>>,
+    /// Gives sessions a name.
+    namer: Option<Arc<dyn Model>>,
     /// Finds a model by name, for roles that want their own.
     models: Option<FindModel>,
     /// What people added.
@@ -118,6 +123,8 @@ impl NativeAgent {
                 checkpoints: OnceLock::new(),
                 limits: ContextLimits::default(),
                 summariser: None,
+                planner: None,
+                namer: None,
                 models: None,
                 extras,
                 redactor: Arc::default(),
@@ -133,6 +140,8 @@ impl NativeAgent {
         let keep = |tool: &dyn tools::Tool| {
             // Talking to the person and sending others is for whoever was asked.
             let named = role.tools.is_empty() || role.tools.iter().any(|name| name == tool.name());
+            // These reach nothing but what it has, and without them it could not use the half of it.
+            let named = named || matches!(tool.name(), tools::DISPATCHER | TOOL_SEARCH);
             named && !matches!(tool.name(), "ask_user" | "suggest_actions")
         };
         let child = Self::new(model, parent.tools.filtered(keep), parent.cwd.clone(), parent.extras.clone());
@@ -162,6 +171,19 @@ impl NativeAgent {
     pub fn summarised_by(mut self, summariser: Option<Arc<dyn Model>>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.summariser = summariser;
+        }
+        self
+    }
+
+    /// The model that answers in mode `plan`, and the one that gives sessions a name; the session's own and nobody without
+    /// them.
+    pub fn planned_and_named_by(
+        mut self,
+        planner: Option<Arc<dyn Model>>,
+        namer: Option<Arc<dyn Model>>,
+    ) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            (inner.planner, inner.namer) = (planner, namer);
         }
         self
     }
@@ -306,21 +328,29 @@ impl Inner {
         // reads the log, which knows exactly what was said and done.
         let memory = self.memory.lock().await.take();
         let memory = memory.filter(|_| !self.is_stale.swap(false, Ordering::Relaxed));
-        let mut transcript = match memory {
-            Some(transcript) => transcript,
+        let (mut transcript, is_named) = match memory {
+            Some(transcript) => (transcript, true),
             None => match self.remember(&turn).await {
-                Ok(transcript) => transcript,
+                Ok(remembered) => remembered,
                 Err(error) => return fail(&reporter, error.to_string(), None, None).await,
             },
         };
+        let namer = self.namer.clone().filter(|_| !is_named && transcript.messages().is_empty());
+        let naming = namer.and_then(|namer| Naming::start(namer, &turn.prompt));
         self.tell_held(&reporter).await;
         transcript.push_prompt(&turn.prompt, &blobs(&turn), turn.id.as_str());
-        let simple = self.simple.as_ref().filter(|_| complexity::is_simple(&turn.prompt));
+        let simple =
+            self.simple.as_ref().filter(|_| turn.mode != Mode::Plan && complexity::is_simple(&turn.prompt));
         if let Some(simple) = simple {
             let text = format!("a short prompt, so `{}` answers (router.simple_prompts)", simple.id());
             reporter.send(Update::Notice(Notice { level: NoticeLevel::Info, text })).await;
         }
-        let model = simple.unwrap_or(&self.model);
+        let planner = self.planner.as_ref().filter(|_| turn.mode == Mode::Plan);
+        if let Some(planner) = planner {
+            let text = format!("`{}` plans (the chain `plan`)", planner.id());
+            reporter.send(Update::Notice(Notice { level: NoticeLevel::Info, text })).await;
+        }
+        let model = planner.or(simple).unwrap_or(&self.model);
         let end = match (compact::asked(&turn.prompt), own_command::typed(&turn.prompt)) {
             (Some(focus), _) => {
                 self.compact_now(model.as_ref(), &turn, &mut transcript, &reporter, focus).await;
@@ -339,6 +369,12 @@ impl Inner {
         let room = Room::of(model.info(), &self.limits);
         let ledger = ledger(model.as_ref(), &self.request(model.as_ref(), &transcript), &room);
         reporter.send(Update::Context(ledger)).await;
+        if let Some(naming) = naming
+            && let Some((title, usage)) = naming.finish().await
+        {
+            reporter.send(Update::Usage(usage)).await;
+            reporter.send(Update::Title(title)).await;
+        }
         if end == (Stop::Done, None) {
             *self.memory.lock().await = Some(transcript);
         }
@@ -475,14 +511,15 @@ impl Inner {
         self.checkpoints.get_or_init(open).clone()
     }
 
-    async fn remember(&self, turn: &Turn) -> Result<Transcript, agents::HistoryError> {
+    /// The conversation so far, and whether the session has a name that somebody gave it.
+    async fn remember(&self, turn: &Turn) -> Result<(Transcript, bool), agents::HistoryError> {
         if self.is_child {
-            return Ok(Transcript::default());
+            return Ok((Transcript::default(), true));
         }
         let context = self.model.info().context.unwrap_or(DEFAULT_CONTEXT);
         // Twice the window: what is too much is cut back with care, not dropped.
         let events = turn.services.history(u64::from(context) * BYTES_PER_TOKEN * 2).await?;
-        Ok(Transcript::from_events(&events, &blobs(turn)))
+        Ok((Transcript::from_events(&events, &blobs(turn)), is_named(&events)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pipeline that every tool call goes through: announce, check, ask, run, bound, report.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use agents::{Change, Gate, Heard, HookCall, Passed, Reporter, Wish};
@@ -14,7 +14,7 @@ use protocol::{
     ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnId, Update,
 };
 use serde_json::Value;
-use tools::{DISPATCHER, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
+use tools::{DISPATCHER, Misfit, Tool, ToolContext, ToolError, ToolOutput, Toolbox};
 
 use super::extras::Extras;
 use super::keep;
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 8;
 /// No result is longer than this, whatever a tool does.
 const MAX_RESULT: usize = 64 * 1024;
 /// Finds deferred tools.
-const TOOL_SEARCH: &str = "tool_search";
+pub(super) const TOOL_SEARCH: &str = "tool_search";
 
 /// What calls need to run.
 pub(super) struct Pipeline {
@@ -52,6 +52,8 @@ struct Meant<'a> {
     arguments: Value,
     tool: Option<&'a Arc<dyn Tool>>,
     via: Option<&'static str>,
+    /// Worked out when first needed: whether its arguments fit, and what it is about to do then.
+    wants: OnceLock<Result<Vec<Action>, Misfit>>,
 }
 
 /// A call that may run.
@@ -96,17 +98,36 @@ impl Pipeline {
         let id = CallId::new(&call.id);
         if let Some((name, arguments)) = dispatched(&call.name, &call.arguments) {
             let tool = self.tools.get(name);
-            return Meant { id, name, arguments: arguments.clone(), tool, via: Some(DISPATCHER) };
+            let (arguments, via, wants) = (arguments.clone(), Some(DISPATCHER), OnceLock::new());
+            return Meant { id, name, arguments, tool, via, wants };
         }
         let tool = self.tools.get(&call.name);
-        Meant { id, name: &call.name, arguments: call.arguments.clone(), tool, via: None }
+        let (arguments, wants) = (call.arguments.clone(), OnceLock::new());
+        Meant { id, name: &call.name, arguments, tool, via: None, wants }
     }
 
     /// Whether the call leaves everything as it was. One that will fail anyway does.
     fn only_looks(&self, call: &Meant<'_>) -> bool {
         let Some(tool) = call.tool else { return true };
-        tools::check(&tool.schema(), &call.arguments).is_err()
-            || tool.actions(&call.arguments, &self.context).iter().all(Action::only_looks)
+        match self.wants(call, tool) {
+            Ok(actions) => {
+                let runs = |action: &Action| matches!(action, Action::Shell { .. } | Action::Program { .. });
+                // A command of which the guard knows that it only looks, as `ls`, is like any other look.
+                actions.iter().all(Action::only_looks)
+                    || actions.iter().all(|action| runs(action) || action.only_looks())
+                        && !keep::changes_something(actions, &self.gate.foresee(tool.name(), actions))
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// What a call is about to do, if its arguments fit. Asked for when nothing before it is left that changes anything,
+    /// so that it holds until the call runs.
+    fn wants<'a>(&self, call: &'a Meant<'_>, tool: &Arc<dyn Tool>) -> &'a Result<Vec<Action>, Misfit> {
+        call.wants.get_or_init(|| {
+            tools::check(&tool.schema(), &call.arguments)?;
+            Ok(tool.actions(&call.arguments, &self.context))
+        })
     }
 
     async fn announce(&self, call: &Meant<'_>) {
@@ -229,13 +250,13 @@ impl Pipeline {
                 "the arguments are not JSON ({why}); send them again as one object"
             )));
         }
-        tools::check(&tool.schema(), &call.arguments).map_err(ToolError::bad_input)?;
+        let mut wanted = self.wants(call, tool).clone().map_err(ToolError::bad_input)?;
         let mut arguments = call.arguments.clone();
         let context = ToolContext { call: call.id.clone(), ..self.context.clone() };
         let mut instead = None;
         // Once as the model wants it, and again for each change of the person's: nothing runs that did not pass.
         loop {
-            let mut actions = tool.actions(&arguments, &context);
+            let mut actions = std::mem::take(&mut wanted);
             let mut hooked = self.heard.call(HookEvent::PreTool, tool.name(), &arguments, &actions);
             let hook = self.heard.tell(hooked.clone()).await;
             let mut written = instead.is_some();
@@ -279,6 +300,7 @@ impl Pipeline {
                 }
                 (Passed::Instead(text), Some(argument)) => {
                     arguments[argument] = Value::String(text.clone());
+                    wanted = tool.actions(&arguments, &context);
                     let title = Some(tool.title(&arguments));
                     let update = ToolCallUpdate { title, ..ToolCallUpdate::of(call.id.clone()) };
                     self.reporter.send(Update::ToolCallUpdate(update)).await;

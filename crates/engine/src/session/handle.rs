@@ -124,8 +124,8 @@ pub(crate) struct Handle {
     pub(crate) hooks: Arc<Hooks>,
     /// Whether hooks heard that it begins.
     pub(crate) has_begun: AtomicBool,
-    /// The MCP servers that its agent knows; none before anybody looked.
-    pub(crate) servers: std::sync::Mutex<Option<Arc<ServerSet>>>,
+    /// The MCP servers that its agent knows.
+    pub(crate) servers: std::sync::Mutex<Arc<ServerSet>>,
 }
 
 impl Handle {
@@ -146,7 +146,7 @@ impl Handle {
             host,
             hooks,
             has_begun: AtomicBool::new(false),
-            servers: std::sync::Mutex::new(None),
+            servers: std::sync::Mutex::default(),
         }
     }
 

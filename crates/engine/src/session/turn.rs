@@ -182,6 +182,7 @@ impl Turn {
             Update::FileWrite(write) => EventBody::FileWrite(write),
             Update::Retry(retry) => EventBody::Retry(retry),
             Update::Verbatim(verbatim) => EventBody::Verbatim(verbatim),
+            Update::Title(title) => EventBody::Title(title),
             Update::Route(route) => EventBody::Route(route),
             Update::Hook(ran) => EventBody::Hook(ran),
             Update::Notice(notice) => EventBody::Notice(notice),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::{Event, EventBody, HookEvent, HookRan, HookWord, Limits, Mode, Op, SessionId};
+use protocol::{Decision, Event, EventBody, HookEvent, HookRan, HookWord, Limits, Mode, Op, SessionId};
 
 use crate::play::{World, ends, print};
 
@@ -277,4 +277,65 @@ async fn a_file_of_hooks_with_a_mistake_stops_everything_until_it_is_mended() {
     };
     let error = world.engine.submit(start).await.unwrap_err().to_string();
     assert!(error.contains("bad.toml") && error.contains("there is no event `pretool`"), "{error}");
+}
+
+/// Every event there is, in one session: hooks that say nothing and write down what they hear.
+#[tokio::test]
+async fn each_of_the_events_is_heard() {
+    let script = r#"
+        reply
+          call: read {"path": "missing.txt"}
+          call: shell {"command": "echo hi > made.txt"}
+          call: write {"path": "a.txt", "content": "x"}
+          call: task {"title": "count", "prompt": "count to three"}
+        model: One, two, three.
+        model: Done.
+        model: Goal: counting.
+        model: Compacted.
+    "#;
+    let world = World::new(script).await;
+    let heard = world.folder.path().join("heard");
+    let every: Vec<String> = HookEvent::ALL.iter().map(|on| format!("\"{}\"", on.as_str())).collect();
+    let command = format!("cat >> {}; echo >> {}", heard.display(), heard.display());
+    world.keep("hooks/all.toml", &format!("[[hook]]\non = [{}]\ncommand = '{command}'\n", every.join(", ")));
+    let session = world.session().await;
+    mode(&world, &session, Mode::Edit).await;
+    let turn = world.start(&session, "do it all", true, Limits::default()).await;
+    let events = world.until(&session, |event| matches!(event.body, EventBody::PermissionRequest(_))).await;
+    let Some(EventBody::PermissionRequest(asked)) = events.last().map(|event| &event.body) else {
+        unreachable!()
+    };
+    // It is told beside the question, and nobody waits for it.
+    while !std::fs::read_to_string(&heard).is_ok_and(|told| told.contains("\"notification\"")) {
+        tokio::task::yield_now().await;
+    }
+    let option = asked.options.iter().find(|option| option.id.starts_with("allow")).unwrap().id.clone();
+    let decision = Decision::Choose { option, reason: None };
+    let answer = Op::AnswerPermission { session: session.clone(), request: asked.request.clone(), decision };
+    world.engine.submit(answer).await.unwrap();
+    world.until(&session, |event| ends(event, &turn)).await;
+    world.ask(&session, "/compact").await;
+    let lines = std::fs::read_to_string(heard).unwrap();
+    let told: Vec<serde_json::Value> = lines
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for on in HookEvent::ALL {
+        assert!(told.iter().any(|told| told["event"] == on.as_str()), "{} is missing: {lines}", on.as_str());
+    }
+    let of = |event: &str| told.iter().find(|told| told["event"] == event).unwrap();
+    assert_eq!(of("tool_failed")["tool"], "read");
+    assert_eq!(of("subagent_start")["prompt"], "count to three");
+    assert_eq!(
+        (&of("subagent_end")["stop"], &of("subagent_end")["report"]),
+        (&"done".into(), &"One, two, three.".into())
+    );
+    assert!(of("notification")["text"].as_str().unwrap().contains("echo hi > made.txt"));
+    assert_eq!(of("permission")["tool"], "shell");
+    assert!(of("compact")["tokens"].as_u64().unwrap() > 0);
+    assert_eq!(
+        (&of("config_change")["setting"], &of("config_change")["value"]),
+        (&"mode".into(), &"edit".into())
+    );
 }

@@ -4,6 +4,7 @@
 mod context;
 mod conversation;
 mod faults;
+mod histories;
 mod hooks;
 mod past;
 mod play;

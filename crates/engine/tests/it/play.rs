@@ -22,7 +22,11 @@ pub(crate) struct World {
     pub(crate) project: PathBuf,
     pub(crate) folder: tempfile::TempDir,
     window: u32,
+    wire: &'static str,
 }
+
+/// The ways in which models are spoken to.
+pub(crate) const WIRES: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
 impl World {
     /// `script` is what the model says; see [`Script`].
@@ -32,13 +36,23 @@ impl World {
 
     /// With a model that takes so many tokens.
     pub(crate) async fn with_window(script: &str, window: u32) -> Self {
+        let server = ModelServer::start(script.parse::<Script>().unwrap()).await.unwrap();
+        Self::made_of(server, window, WIRES[0])
+    }
+
+    /// With a model that refuses what its vendor would refuse.
+    pub(crate) async fn strict(wire: &'static str) -> Self {
+        let server = ModelServer::start(Script::default()).await.unwrap().strict();
+        Self::made_of(server, 100_000, wire)
+    }
+
+    fn made_of(server: ModelServer, window: u32, wire: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("project");
         std::fs::create_dir_all(project.join(".git")).unwrap();
-        let server = ModelServer::start(script.parse::<Script>().unwrap()).await.unwrap();
         let store = Store::new(folder.path().join("sessions"));
-        let engine = new_engine(&server, &store, folder.path(), window);
-        Self { server, engine, store, project, folder, window }
+        let engine = new_engine(&server, &store, folder.path(), window, wire);
+        Self { server, engine, store, project, folder, window, wire }
     }
 
     /// A file of the person's own.
@@ -107,19 +121,19 @@ impl World {
     /// Another engine, with MCP servers.
     pub(crate) async fn with_servers(mut self, mcp: engine::ServersOf) -> Self {
         self.engine.shutdown().await;
-        self.engine = engine_with(&self.server, &self.store, self.folder.path(), self.window, mcp);
+        self.engine = engine_with(&self.server, &self.store, self.folder.path(), self.window, self.wire, mcp);
         self
     }
 
     /// A second engine on the same store, as after a restart.
     pub(crate) async fn restart(&mut self) {
         self.engine.shutdown().await;
-        self.engine = new_engine(&self.server, &self.store, self.folder.path(), self.window);
+        self.engine = new_engine(&self.server, &self.store, self.folder.path(), self.window, self.wire);
     }
 }
 
-fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32) -> Engine {
-    engine_with(server, store, folder, window, Arc::new(Default::default))
+fn new_engine(server: &ModelServer, store: &Store, folder: &Path, window: u32, wire: &str) -> Engine {
+    engine_with(server, store, folder, window, wire, Arc::new(Default::default))
 }
 
 fn engine_with(
@@ -127,11 +141,12 @@ fn engine_with(
     store: &Store,
     folder: &Path,
     window: u32,
+    wire: &str,
     mcp: engine::ServersOf,
 ) -> Engine {
     let config = format!(
-        "wire = \"openai-chat\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = {window}\n",
-        server.base_url()
+        "wire = \"{wire}\"\nbase_url = \"{}\"\n[models.scripted]\ncontext = {window}\n",
+        if wire.starts_with("openai") { server.base_url() } else { server.url() }
     );
     let providers = [("testkit".to_owned(), toml::from_str(&config).unwrap())].into();
     let retry = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
@@ -149,6 +164,7 @@ fn engine_with(
         index: None,
         auto_context: 2_000,
         mcp,
+        logins: None,
         web: Default::default(),
         redactor: Default::default(),
         permissions: Default::default(),
@@ -168,7 +184,7 @@ fn home_in(folder: &Path) -> Home {
 
 /// Another engine on a world's store.
 pub(crate) fn engine_on(world: &World) -> Engine {
-    new_engine(&world.server, &world.store, world.folder.path(), world.window)
+    new_engine(&world.server, &world.store, world.folder.path(), world.window, world.wire)
 }
 
 pub(crate) fn ends(event: &Event, turn: &TurnId) -> bool {

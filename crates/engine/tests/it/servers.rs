@@ -31,10 +31,10 @@ async fn a_server_that_is_added_or_changed_is_there_at_the_next_prompt() {
     let servers = Arc::new(Mutex::new(BTreeMap::new()));
     let set = servers.clone();
     let script = "
-        model: Nothing to greet with.
         reply
           call: mcp__greeter__greet {}
         model: One.
+        model: Nothing to greet with.
         reply
           call: mcp__greeter__greet {}
         model: Two.
@@ -55,12 +55,14 @@ async fn a_server_that_is_added_or_changed_is_there_at_the_next_prompt() {
     };
     let knows =
         async |request: usize| world.server.request(request).await.text().contains("mcp__greeter__greet");
-    world.ask(&session, "greet").await;
-    assert!(!knows(0).await);
+    // Added between the making of the session and its first prompt.
     set_greeter(Some("Ada"));
     world.ask(&session, "greet").await;
-    assert!(knows(1).await);
-    assert!(world.server.request(2).await.text().contains("hello from Ada"));
+    assert!(knows(0).await);
+    assert!(world.server.request(1).await.text().contains("hello from Ada"));
+    set_greeter(None);
+    world.ask(&session, "greet").await;
+    assert!(!world.server.request(2).await.json["tools"].to_string().contains("greeter"));
     set_greeter(Some("Bob"));
     world.ask(&session, "greet").await;
     assert!(world.server.request(4).await.text().contains("hello from Bob"));

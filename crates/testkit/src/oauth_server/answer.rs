@@ -12,20 +12,22 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) content_type: &'static str,
     pub(super) location: Option<String>,
+    /// How to log in, for who is not.
+    pub(super) challenge: Option<String>,
     pub(super) body: String,
 }
 
 impl Answer {
     pub(super) fn json(status: u16, body: Value) -> Self {
-        Self { status, content_type: "application/json", location: None, body: body.to_string() }
+        Self { content_type: "application/json", ..Self::page(status, body.to_string()) }
     }
 
     pub(super) fn page(status: u16, body: impl Into<String>) -> Self {
-        Self { status, content_type: "text/html", location: None, body: body.into() }
+        Self { status, content_type: "text/html", location: None, challenge: None, body: body.into() }
     }
 
     pub(super) fn redirect(to: String) -> Self {
-        Self { status: 302, content_type: "text/html", location: Some(to), body: String::new() }
+        Self { location: Some(to), ..Self::page(302, "") }
     }
 }
 

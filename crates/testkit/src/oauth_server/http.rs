@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::answer::Answer;
+
 const LARGEST: usize = 1 << 20;
 
 pub(super) struct Head {
@@ -55,17 +57,15 @@ impl Connection {
         Ok(self.socket.read_buf(&mut self.buffer).await? > 0)
     }
 
-    pub(super) async fn answer(
-        &mut self,
-        status: u16,
-        content_type: &str,
-        location: Option<&str>,
-        body: &str,
-    ) -> io::Result<()> {
-        let location = location.map(|to| format!("location: {to}\r\n")).unwrap_or_default();
+    pub(super) async fn answer(&mut self, answer: &Answer) -> io::Result<()> {
+        let Answer { status, content_type, location, challenge, body } = answer;
+        let line = |name: &str, value: &Option<String>| {
+            value.as_ref().map(|value| format!("{name}: {value}\r\n")).unwrap_or_default()
+        };
+        let more = line("location", location) + &line("www-authenticate", challenge);
         let length = body.len();
         let head = format!(
-            "HTTP/1.1 {status} Scripted\r\ncontent-type: {content_type}\r\n{location}content-length: {length}\r\n\r\n"
+            "HTTP/1.1 {status} Scripted\r\ncontent-type: {content_type}\r\n{more}content-length: {length}\r\n\r\n"
         );
         self.socket.write_all((head + body).as_bytes()).await
     }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::OAuthRequest;
 use super::answer::{Answer, encode};
+use super::resource::RESOURCE;
 
 const CLIENT: &str = "test-client";
 
@@ -112,6 +113,8 @@ pub(super) struct State {
     pub(super) requests: Vec<Arc<OAuthRequest>>,
     pub(super) secrets: Vec<String>,
     address: SocketAddr,
+    /// Those that registered themselves.
+    clients: Vec<String>,
     codes: BTreeMap<String, Code>,
     refreshes: BTreeMap<String, Refresh>,
     accesses: BTreeMap<String, u64>,
@@ -127,6 +130,7 @@ impl State {
             requests: Vec::new(),
             secrets: Vec::new(),
             address,
+            clients: Vec::new(),
             codes: BTreeMap::new(),
             refreshes: BTreeMap::new(),
             accesses: BTreeMap::new(),
@@ -149,6 +153,7 @@ impl State {
             self.secrets.extend(request.field(name).map(str::to_owned));
         }
         if request.method == "POST"
+            && request.path != RESOURCE
             && let Some(fault) = self.behaviour.fault
         {
             return self.misbehave(fault, request);
@@ -159,8 +164,28 @@ impl State {
             ("POST", "/token") => self.token(request),
             ("POST", "/device") => self.device_code(request),
             ("POST", "/api/v1/auth/keys") => self.openrouter_key(request),
+            ("GET", path) if path.starts_with("/.well-known/oauth-protected-resource") => {
+                self.resource_metadata()
+            }
+            ("GET", "/.well-known/oauth-authorization-server") => self.server_metadata(),
+            ("POST", "/register") => self.register(request),
+            (_, RESOURCE) => self.resource(request),
             _ => Answer::page(404, "there is nothing here"),
         }
+    }
+
+    pub(super) fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(super) fn new_client(&mut self) -> String {
+        let client = format!("registered-{}", self.clients.len() + 1);
+        self.clients.push(client.clone());
+        client
+    }
+
+    fn knows(&self, client: &str) -> bool {
+        client == CLIENT || self.clients.iter().any(|known| known == client)
     }
 
     fn misbehave(&self, fault: OAuthFault, request: &OAuthRequest) -> Answer {
@@ -193,7 +218,7 @@ impl State {
         let field = |name: &str| request.field(name).unwrap_or_default();
         let redirect = field("redirect_uri");
         // These are told to the person and not to the client, which may be anyone.
-        if field("client_id") != CLIENT {
+        if !self.knows(field("client_id")) {
             return Answer::page(400, "unknown client");
         }
         if !loopback(redirect) {
@@ -272,7 +297,7 @@ impl State {
     }
 
     fn token(&mut self, request: &OAuthRequest) -> Answer {
-        if request.field("client_id") != Some(CLIENT) {
+        if !self.knows(request.field("client_id").unwrap_or_default()) {
             return self.refuse("invalid_client");
         }
         match request.field("grant_type") {

@@ -350,6 +350,10 @@ shell?: string, argv?: Array<string>, cwd: string, env: Array<[string, string]>,
  */
 interactive: boolean, 
 /**
+ * Whether it wants a terminal. A host that has none gives it pipes.
+ */
+terminal?: boolean, 
+/**
  * What it may use beside the project.
  */
 reads: Array<string>, writes: Array<string>, network: boolean, };
