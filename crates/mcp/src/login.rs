@@ -99,10 +99,9 @@ fn refused(server: &str, error: &AuthError) -> McpError {
 }
 
 async fn manager(url: &str, tokens: Arc<dyn Tokens>) -> Result<AuthorizationManager, AuthError> {
-    // Whoever makes the first client sets up TLS for all.
-    let parsed: Result<net::Url, _> = url.parse();
-    if let Ok(url) = &parsed {
-        let _ = net::client(url);
+    // The library makes a client of its own, which panics before somebody set up TLS; a client for `http` sets up none.
+    if let Ok(any) = "https://localhost".parse::<net::Url>() {
+        let _ = net::client(&any);
     }
     let mut manager = AuthorizationManager::new(url).await?;
     manager.set_credential_store(Kept(tokens));

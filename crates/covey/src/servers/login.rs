@@ -68,7 +68,16 @@ async fn callback(listener: &TcpListener, redirect: &str) -> Result<String, Fail
         let mut line = String::new();
         let (read, mut write) = stream.split();
         let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, MAX_LINE));
-        let in_time = tokio::time::timeout(Duration::from_secs(5), read.read_line(&mut line)).await;
+        // All of what it asks: a stream that is closed with something unread in it takes the answer with it.
+        let request = async {
+            read.read_line(&mut line).await?;
+            let mut header = String::new();
+            while read.read_line(&mut header).await? > 2 {
+                header.clear();
+            }
+            Ok::<_, std::io::Error>(())
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(5), request).await;
         let target = line.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
         let is_callback = matches!(in_time, Ok(Ok(_))) && target.starts_with("/callback?");
         let (status, text) = match is_callback {
@@ -76,11 +85,12 @@ async fn callback(listener: &TcpListener, redirect: &str) -> Result<String, Fail
             false => ("404 Not Found", "There is nothing here."),
         };
         let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
             text.len()
         );
         // A browser that left has come back all the same.
         let _ = write.write_all(answer.as_bytes()).await;
+        let _ = write.shutdown().await;
         if is_callback {
             let query = target.split_once('?').map(|(_, query)| query).unwrap_or_default();
             return Ok(format!("{redirect}?{query}"));

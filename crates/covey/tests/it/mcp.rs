@@ -135,6 +135,7 @@ async fn log_in(world: &World) -> Done {
         if let Some(url) = line.trim().strip_prefix("http") {
             break format!("http{url}");
         }
+        assert!(!line.contains("error"), "{line}");
     };
     assert_eq!(browse(&url).await.unwrap().status, 200);
     finish(child).await
