@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use crate::picture;
-use crate::text::{Line, Style};
+use crate::text::{Ground, Line, Style};
 use crate::theme::Theme;
 
 use cells::Cells;
@@ -82,7 +82,7 @@ impl Painter {
         // The cursor goes on in the region that remains.
         if rows.len() == finished && finished > 0 {
             self.move_to(finished - 1, 0);
-            self.out.push_str("\r\n");
+            self.next_row(1);
             (self.row, self.column) = (finished, Some(0));
         } else if self.row < finished {
             self.move_to(finished, 0);
@@ -151,8 +151,7 @@ impl Painter {
         self.out.push_str(ERASE_BELOW);
         for (number, line) in rows.iter().enumerate() {
             if number > 0 {
-                self.out.push_str("\r\n");
-                self.column = Some(0);
+                self.next_row(1);
             }
             self.row = number;
             self.draw(&Line::new(), line);
@@ -185,7 +184,7 @@ impl Painter {
             };
             if number >= there && number > 0 {
                 self.move_to(there - 1, 0);
-                self.out.push_str("\r\n");
+                self.next_row(1);
                 (self.row, self.column) = (number, Some(0));
             }
             there = there.max(number + 1);
@@ -196,7 +195,7 @@ impl Painter {
         if after == 0 && come < gone {
             self.move_to(new.len().saturating_sub(1), 0);
             if !new.is_empty() {
-                self.out.push_str("\r\n");
+                self.next_row(1);
                 (self.row, self.column) = (new.len(), Some(0));
             }
             self.set_style(Style::default());
@@ -207,7 +206,7 @@ impl Painter {
     /// Room for `count` rows at `at`, in a region of `total`.
     fn insert_rows(&mut self, total: usize, at: usize, count: usize) {
         self.move_to(total - 1, 0);
-        self.out.push_str(&"\n".repeat(count));
+        self.next_row(count);
         self.row = total - 1 + count;
         self.move_to(at, 0);
         self.set_style(Style::default());
@@ -234,7 +233,7 @@ impl Painter {
         if self.row != number {
             // Going down a row at a time is shorter than naming it.
             match number.checked_sub(self.row) {
-                Some(1) => self.out.push_str("\r\n"),
+                Some(1) => self.next_row(1),
                 _ => self.move_to(number, 0),
             }
             if self.row != number {
@@ -307,6 +306,17 @@ impl Painter {
             self.theme.sgr(style, &mut self.out);
             self.style = style;
         }
+    }
+
+    /// To the beginning of a row further down, which comes into being at the bottom of the screen. Many terminals
+    /// give it the ground that is set, and we take it for empty.
+    fn next_row(&mut self, count: usize) {
+        if self.style.ground != Ground::None {
+            self.set_style(Style::default());
+        }
+        self.out.push('\r');
+        self.out.push_str(&"\n".repeat(count));
+        self.column = Some(0);
     }
 
     fn move_to(&mut self, row: usize, column: usize) {

@@ -7,20 +7,50 @@ struct Screen {
     painter: Painter,
     terminal: vt100::Parser,
     bytes: usize,
+    /// Whether a ground was set when the last frame ended.
+    ground: bool,
+}
+
+/// Rows with a `c` stand on a ground, from edge to edge.
+fn line(text: &str) -> Line {
+    let line = Line::of(text, Ink::Text);
+    if text.contains('c') { line.on(Ground::Added, SIZE.columns) } else { line }
+}
+
+/// A terminal that fills new rows with the ground that is set (xterm, kitty, VS Code's) would show it. vt100 does not.
+fn no_row_begins_on_a_ground(mut ground: bool, bytes: &str) -> bool {
+    let mut rest = bytes;
+    while let Some(at) = rest.find(['\n', '\x1b']) {
+        if rest[at..].starts_with('\n') {
+            assert!(!ground, "{bytes:?}");
+            rest = &rest[at + 1..];
+            continue;
+        }
+        rest = &rest[at + 1..];
+        if let Some(sgr) = rest.strip_prefix('[')
+            && let Some(end) = sgr.find(|letter: char| letter.is_ascii_alphabetic())
+            && sgr[end..].starts_with('m')
+        {
+            ground = sgr[..end].contains("48;");
+        }
+    }
+    ground
 }
 
 impl Screen {
     fn new() -> Self {
         Self {
-            painter: Painter::new(SIZE, Theme::Terminal),
+            painter: Painter::new(SIZE, Theme::Dark),
             terminal: vt100::Parser::new(8.try_into().unwrap(), 20.try_into().unwrap(), 200),
             bytes: 0,
+            ground: false,
         }
     }
 
     fn frame(&mut self, frozen: &[&str], live: &[&str], caret: Option<Caret>) -> String {
-        let lines = |rows: &[&str]| rows.iter().map(|row| Line::of(*row, Ink::Text)).collect::<Vec<_>>();
+        let lines = |rows: &[&str]| rows.iter().map(|row| line(row)).collect::<Vec<_>>();
         let bytes = self.painter.frame(lines(frozen), lines(live), caret);
+        self.ground = no_row_begins_on_a_ground(self.ground, &bytes);
         self.bytes = bytes.len();
         self.terminal.process(bytes.as_bytes());
         self.text()
@@ -95,7 +125,6 @@ fn a_resize_paints_the_screen_anew() {
     screen.frame(&rows, &["[box]", "status"], Some((0, 2)));
     screen.terminal.screen_mut().set_size(6.try_into().unwrap(), 12.try_into().unwrap());
     let size = Size { columns: 12, rows: 6 };
-    let line = |text: &str| Line::of(text, Ink::Text);
     let bytes = screen.painter.repaint(
         size,
         vec![line("row 17"), line("row 18"), line("row 19")],
