@@ -107,6 +107,13 @@ impl Gate {
         }
     }
 
+    /// Whether the person would be asked, as far as the guard is concerned.
+    pub fn would_ask(&self, wish: &Wish<'_>) -> bool {
+        let request =
+            Request { tool: wish.tool, actions: wish.actions, mode: self.mode, attended: self.attended };
+        self.guard.judge(&request).decision == Ruling::Ask
+    }
+
     /// The same for a call that the person may change, or has changed.
     pub async fn pass_changed(
         &self,

@@ -84,6 +84,11 @@ pub(crate) async fn commit(changes: Vec<FileChange>, context: &ToolContext) -> R
     Ok(told(&changes))
 }
 
+/// What the changes will look like.
+pub(crate) fn foreseen(changes: Result<Vec<FileChange>, ToolError>) -> Vec<ToolContent> {
+    changes.map(|changes| told(&changes).shown).unwrap_or_default()
+}
+
 struct Step {
     from: PathBuf,
     to: PathBuf,

@@ -53,6 +53,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// What the call would change, for a person who is asked whether it may. Nothing where that can not be told.
+    async fn foresee(&self, _input: Value, _context: &ToolContext) -> Vec<ToolContent> {
+        vec![]
+    }
+
     /// How long the call may take.
     fn time_limit(&self, _input: &Value) -> Duration {
         TIME_LIMIT

@@ -22,7 +22,7 @@ pub(crate) use block::{Body, Sheet};
 use lanes::Lanes;
 pub(crate) use note::{Note, Prompt};
 use said::{Said, Thought};
-pub(crate) use tool::{ToolCard, preview};
+pub(crate) use tool::ToolCard;
 
 use crate::text::Line;
 
@@ -404,7 +404,7 @@ impl Transcript {
 
     /// What a call is about to change, for the question whether it may.
     pub(crate) fn call_preview(&mut self, call: &CallId, columns: usize, limit: usize) -> Vec<Line> {
-        self.card(call).map(|card| preview(&card.call, columns, limit)).unwrap_or_default()
+        self.card(call).map(|card| card.preview(columns, limit)).unwrap_or_default()
     }
 
     pub(crate) fn prompt_of(content: &[Content]) -> String {

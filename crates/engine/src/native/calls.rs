@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agents::{Change, Gate, Heard, HookCall, Passed, Reporter, Wish};
 use base64::Engine as _;
@@ -26,6 +26,8 @@ use crate::checkpoint::Checkpoints;
 const AT_ONCE: usize = 8;
 /// No result is longer than this, whatever a tool does.
 const MAX_RESULT: usize = 64 * 1024;
+/// A question does not wait longer for the picture of what it is about.
+const FORESEE: Duration = Duration::from_secs(3);
 /// Finds deferred tools.
 pub(super) const TOOL_SEARCH: &str = "tool_search";
 
@@ -273,6 +275,9 @@ impl Pipeline {
             }
             let title = tool.title(&arguments);
             let wish = Wish { tool: tool.name(), call: Some(&call.id), title: &title, actions: &actions };
+            if tool.kind() == ToolKind::Edit && self.gate.would_ask(&wish) {
+                self.foresee(tool, &arguments, &context).await;
+            }
             let change = match tool.editable() {
                 Some(_) if written => Change::Made,
                 Some(_) => Change::Offered,
@@ -308,6 +313,17 @@ impl Pipeline {
                 }
                 (Passed::Instead(_), None) => return Err(ToolError("it can not be changed".to_owned())),
             }
+        }
+    }
+
+    /// Shows what a call would change, before the person is asked whether it may.
+    async fn foresee(&self, tool: &Arc<dyn Tool>, arguments: &Value, context: &ToolContext) {
+        let look = AssertUnwindSafe(tool.foresee(arguments.clone(), context)).catch_unwind();
+        if let Ok(Ok(shown)) = tokio::time::timeout(FORESEE, look).await
+            && !shown.is_empty()
+        {
+            let update = ToolCallUpdate { content: Some(shown), ..ToolCallUpdate::of(context.call.clone()) };
+            self.reporter.send(Update::ToolCallUpdate(update)).await;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use protocol::{Decision, Event, EventBody, Limits, Op, Reply, Request, SessionView};
+use protocol::{Decision, Event, EventBody, Limits, Op, Reply, Request, SessionView, ToolContent};
 
 use crate::play::{World, ends, engine_on};
 
@@ -46,6 +46,59 @@ async fn whoever_answers_first_answers_for_all() {
         tokio::join!(world.engine.submit(answer("deny")), world.engine.submit(answer("allow")));
     assert!(first.is_ok() ^ second.is_ok());
     world.until(&session, |event| ends(event, &turn)).await;
+}
+
+#[tokio::test]
+async fn whoever_is_asked_sees_the_change_at_its_place() {
+    let calls = [
+        r#"call: edit {"path": "a.txt", "old": "two", "new": "2"}"#,
+        r#"call: write {"path": "new.txt", "content": "first\n"}"#,
+        r#"call: call_tool {"name": "apply_patch", "arguments": {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+zwei\n*** End Patch\n"}}"#,
+        r#"call: call_tool {"name": "replace", "arguments": {"path": "a.txt", "pattern": "t(w)o", "replacement": "$1", "apply": true}}"#,
+    ];
+    let script: String = calls.iter().map(|call| format!("reply\n  {call}\n")).collect();
+    let world = World::new(&(script + "model: ok\n")).await;
+    world.write("a.txt", "one\ntwo\nthree\n");
+    let session = world.session().await;
+    let turn = world.start(&session, "go", true, Limits::default()).await;
+    let mut seen = 0;
+    for number in 1..=calls.len() {
+        let asked = |event: &Event| match &event.body {
+            EventBody::PermissionRequest(request) => request.request.as_str() == format!("t1.r{number}"),
+            _ => false,
+        };
+        let events = world.until(&session, asked).await;
+        let diffs: Vec<ToolContent> = events[seen..].iter().flat_map(|event| diffs(event)).collect();
+        seen = events.len();
+        let diff = |path: &str, old: Option<&str>, new: &str| ToolContent::Diff {
+            path: path.to_owned(),
+            old: old.map(str::to_owned),
+            new: new.to_owned(),
+        };
+        let old = Some("one\ntwo\nthree\n");
+        let want = match number {
+            1 => diff("a.txt", old, "one\n2\nthree\n"),
+            2 => diff("new.txt", None, "first\n"),
+            3 => diff("a.txt", old, "one\nzwei\nthree\n"),
+            _ => diff("a.txt", old, "one\nw\nthree\n"),
+        };
+        assert_eq!(diffs, [want]);
+        let decision = Decision::Choose { option: "deny".to_owned(), reason: None };
+        let request = format!("t1.r{number}").as_str().into();
+        let answer = Op::AnswerPermission { session: session.clone(), request, decision };
+        world.engine.submit(answer).await.unwrap();
+    }
+    let all = world.until(&session, |event| ends(event, &turn)).await;
+    // What was not made is not shown as made.
+    assert_eq!(all[seen..].iter().flat_map(|event| diffs(event)).count(), 0);
+    assert_eq!(std::fs::read_to_string(world.project.join("a.txt")).unwrap(), "one\ntwo\nthree\n");
+    assert!(!world.project.join("new.txt").exists());
+}
+
+fn diffs(event: &Event) -> Vec<ToolContent> {
+    let EventBody::ToolCallUpdate(update) = &event.body else { return vec![] };
+    let content = update.content.iter().flatten();
+    content.filter(|part| matches!(part, ToolContent::Diff { .. })).cloned().collect()
 }
 
 #[tokio::test]

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use guard::{Action, Change};
-use protocol::{Location, ToolKind};
+use protocol::{Location, ToolContent, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::changes::{FileChange, commit, load, same_file};
+use crate::changes::{FileChange, commit, foreseen, load, same_file};
 use crate::patch::{self, FileEdit, FilePatch};
 use crate::report::one_line;
 use crate::text::Text;
@@ -97,20 +97,28 @@ impl Tool for ApplyPatch {
         patches.into_iter().map(action).collect()
     }
 
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let patches = patch::parse(&input.patch).map_err(|error| ToolError(error.to_string()))?;
-        let count = patches.len();
-        let mut changes = Vec::new();
-        for patch in patches {
-            let path = one_line(&patch.path);
-            take(context, patch, &mut changes).await.map_err(|error| {
-                let rest = if count > 1 { "\nNothing was changed." } else { "" };
-                ToolError(format!("`{path}`: {error}{rest}"))
-            })?;
-        }
-        commit(changes, context).await
+    async fn foresee(&self, input: Value, context: &ToolContext) -> Vec<ToolContent> {
+        foreseen(plan(input, context).await)
     }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        commit(plan(input, context).await?, context).await
+    }
+}
+
+async fn plan(input: Value, context: &ToolContext) -> Result<Vec<FileChange>, ToolError> {
+    let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
+    let patches = patch::parse(&input.patch).map_err(|error| ToolError(error.to_string()))?;
+    let count = patches.len();
+    let mut changes = Vec::new();
+    for patch in patches {
+        let path = one_line(&patch.path);
+        take(context, patch, &mut changes).await.map_err(|error| {
+            let rest = if count > 1 { "\nNothing was changed." } else { "" };
+            ToolError(format!("`{path}`: {error}{rest}"))
+        })?;
+    }
+    Ok(changes)
 }
 
 /// Works out what becomes of one more file.

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use guard::{Action, Change};
-use protocol::{Location, ToolKind};
+use protocol::{Location, ToolContent, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::changes::{FileChange, canonical, commit, load, same_file};
+use crate::changes::{FileChange, canonical, commit, foreseen, load, same_file};
 use crate::edit::{self, Edit as Replacement};
 use crate::report::one_line;
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
@@ -131,41 +131,49 @@ impl Tool for Edit {
         vec![Action::Write { change: Change::Edit, paths }]
     }
 
-    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let edits = input.all()?;
-        let count = edits.len();
-        let mut changes: Vec<FileChange> = Vec::new();
-        for (number, (path, one)) in edits.into_iter().enumerate() {
-            let failed = |error: String| {
-                let name = one_line(&path);
-                match count {
-                    1 => ToolError(format!("`{name}`: {error}")),
-                    _ => ToolError(format!(
-                        "edit {} of {count}, `{name}`: {error}\nNothing was changed.",
-                        number + 1
-                    )),
-                }
-            };
-            let at = match changes.iter().position(|change| same_file(context, &change.path, &path)) {
-                Some(at) => at,
-                None => {
-                    changes.push(start(context, &path).await.map_err(|error| match count {
-                        1 => error,
-                        _ => failed(error.0),
-                    })?);
-                    changes.len() - 1
-                }
-            };
-            let change = &mut changes[at];
-            let Some(text) = &change.new else { continue };
-            let replacement = Replacement { old: &one.old, new: &one.new, replace_all: one.replace_all };
-            let (text, found) = edit::apply(text, replacement).map_err(|miss| failed(miss.to_string()))?;
-            change.new = Some(text);
-            change.note = found.note().map(str::to_owned).or(change.note.take());
-        }
-        commit(changes, context).await
+    async fn foresee(&self, input: Value, context: &ToolContext) -> Vec<ToolContent> {
+        foreseen(plan(input, context).await)
     }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        commit(plan(input, context).await?, context).await
+    }
+}
+
+async fn plan(input: Value, context: &ToolContext) -> Result<Vec<FileChange>, ToolError> {
+    let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
+    let edits = input.all()?;
+    let count = edits.len();
+    let mut changes: Vec<FileChange> = Vec::new();
+    for (number, (path, one)) in edits.into_iter().enumerate() {
+        let failed = |error: String| {
+            let name = one_line(&path);
+            match count {
+                1 => ToolError(format!("`{name}`: {error}")),
+                _ => ToolError(format!(
+                    "edit {} of {count}, `{name}`: {error}\nNothing was changed.",
+                    number + 1
+                )),
+            }
+        };
+        let at = match changes.iter().position(|change| same_file(context, &change.path, &path)) {
+            Some(at) => at,
+            None => {
+                changes.push(start(context, &path).await.map_err(|error| match count {
+                    1 => error,
+                    _ => failed(error.0),
+                })?);
+                changes.len() - 1
+            }
+        };
+        let change = &mut changes[at];
+        let Some(text) = &change.new else { continue };
+        let replacement = Replacement { old: &one.old, new: &one.new, replace_all: one.replace_all };
+        let (text, found) = edit::apply(text, replacement).map_err(|miss| failed(miss.to_string()))?;
+        change.new = Some(text);
+        change.note = found.note().map(str::to_owned).or(change.note.take());
+    }
+    Ok(changes)
 }
 
 /// A file before its first edit.

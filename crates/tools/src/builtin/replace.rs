@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use guard::{Action, Change};
-use protocol::ToolKind;
+use protocol::{ToolContent, ToolKind};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::changes::{FileChange, commit, load};
+use crate::changes::{FileChange, commit, foreseen, load};
 use crate::paths::{self, LineRange, Names, OneOrMany, base, split};
 use crate::replace::{candidates, replaced};
 use crate::report::{counted, cut, one_line};
@@ -99,41 +99,14 @@ impl Tool for Replace {
         writes.collect()
     }
 
+    async fn foresee(&self, input: Value, context: &ToolContext) -> Vec<ToolContent> {
+        let Ok(input) = serde_json::from_value::<Input>(input) else { return vec![] };
+        foreseen(plan(&input, context).await.map(|(changes, _)| changes))
+    }
+
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let regex = regex(&input)?;
-        let range = LineRange::parse(input.lines.as_deref())?;
-        let walks = walks(context, &input)?;
-        let wanted = regex.clone();
-        let found = blocking(move |stop| candidates(&walks, &wanted, stop)).await?;
-        if found.len() > MAX_FILES {
-            let reason =
-                format!("{} files match, more than {MAX_FILES}; narrow `path` or `glob`", found.len());
-            return Err(ToolError(reason));
-        }
-        let names = Names::of(context);
-        let replacement =
-            if input.literal { input.replacement.replace('$', "$$") } else { input.replacement.clone() };
-        let mut changes = Vec::new();
-        let mut places = 0;
-        for path in found {
-            let path = names.name(&path);
-            let old = load(context, &path).await?;
-            let (new, count) = replaced(&old.text, &regex, &replacement, range);
-            if new.original() == old.text.original() {
-                continue;
-            }
-            places += count;
-            let note = Some(counted(count, "match"));
-            changes.push(FileChange {
-                path,
-                old: Some(old),
-                new: Some(new),
-                moved_to: None,
-                executable: None,
-                note,
-            });
-        }
+        let (changes, places) = plan(&input, context).await?;
         let count = format!("{} in {}", counted(places, "match"), counted(changes.len(), "file"));
         if changes.is_empty() {
             return Ok(ToolOutput::new("no matches that would change anything\n", "no matches"));
@@ -145,6 +118,43 @@ impl Tool for Replace {
         output.text = format!("replaced {count}\n{}", output.text);
         Ok(output)
     }
+}
+
+/// What becomes of the files, and at how many places.
+async fn plan(input: &Input, context: &ToolContext) -> Result<(Vec<FileChange>, usize), ToolError> {
+    let regex = regex(input)?;
+    let range = LineRange::parse(input.lines.as_deref())?;
+    let walks = walks(context, input)?;
+    let wanted = regex.clone();
+    let found = blocking(move |stop| candidates(&walks, &wanted, stop)).await?;
+    if found.len() > MAX_FILES {
+        let reason = format!("{} files match, more than {MAX_FILES}; narrow `path` or `glob`", found.len());
+        return Err(ToolError(reason));
+    }
+    let names = Names::of(context);
+    let replacement =
+        if input.literal { input.replacement.replace('$', "$$") } else { input.replacement.clone() };
+    let mut changes = Vec::new();
+    let mut places = 0;
+    for path in found {
+        let path = names.name(&path);
+        let old = load(context, &path).await?;
+        let (new, count) = replaced(&old.text, &regex, &replacement, range);
+        if new.original() == old.text.original() {
+            continue;
+        }
+        places += count;
+        let note = Some(counted(count, "match"));
+        changes.push(FileChange {
+            path,
+            old: Some(old),
+            new: Some(new),
+            moved_to: None,
+            executable: None,
+            note,
+        });
+    }
+    Ok((changes, places))
 }
 
 fn regex(input: &Input) -> Result<Regex, ToolError> {

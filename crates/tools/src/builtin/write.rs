@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use guard::{Action, Change};
 use project::HostError;
-use protocol::{Location, ToolKind};
+use protocol::{Location, ToolContent, ToolKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::path_argument;
-use crate::changes::{FileChange, Loaded, canonical, commit, load};
+use crate::changes::{FileChange, Loaded, canonical, commit, foreseen, load};
 use crate::report::one_line;
 use crate::text::Text;
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
@@ -67,34 +67,40 @@ impl Tool for Write {
         vec![Action::Write { change, paths: vec![path] }]
     }
 
+    async fn foresee(&self, input: Value, context: &ToolContext) -> Vec<ToolContent> {
+        foreseen(plan(input, context).await.map(|change| vec![change]))
+    }
+
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Input { path, content } = serde_json::from_value(input).map_err(ToolError::bad_input)?;
-        let old = match context.host.stat(&context.path(&path)).await {
-            Ok(_) => Some(known(context, &path).await?),
-            Err(HostError::NotFound { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
-        let (new, note) = match &old {
-            // Line ends, marks and encoding are the file's affair, unless the text says otherwise.
-            Some(old) if old.text.is_crlf() && !content.contains("\r\n") => {
-                (old.text.with(content.replace('\n', "\r\n")), Some("its \\r\\n line ends were kept"))
-            }
-            Some(old) if !old.bytes.is_empty() => (old.text.with(content), None),
-            _ => (Text::new(content), None),
-        };
-        if old.as_ref().is_some_and(|old| old.text.original() == new.original()) {
+        let change = plan(input, context).await?;
+        let old = change.old.as_ref().map(|old| old.text.original());
+        if old == change.new.as_ref().map(Text::original) {
             return Ok(ToolOutput::new(
-                format!("{} already has this content\n", one_line(&path)),
+                format!("{} already has this content\n", one_line(&change.path)),
                 "no change",
             ));
         }
-        let note = note.map(str::to_owned);
-        commit(
-            vec![FileChange { path, old, new: Some(new), moved_to: None, executable: None, note }],
-            context,
-        )
-        .await
+        commit(vec![change], context).await
     }
+}
+
+async fn plan(input: Value, context: &ToolContext) -> Result<FileChange, ToolError> {
+    let Input { path, content } = serde_json::from_value(input).map_err(ToolError::bad_input)?;
+    let old = match context.host.stat(&context.path(&path)).await {
+        Ok(_) => Some(known(context, &path).await?),
+        Err(HostError::NotFound { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let (new, note) = match &old {
+        // Line ends, marks and encoding are the file's affair, unless the text says otherwise.
+        Some(old) if old.text.is_crlf() && !content.contains("\r\n") => {
+            (old.text.with(content.replace('\n', "\r\n")), Some("its \\r\\n line ends were kept"))
+        }
+        Some(old) if !old.bytes.is_empty() => (old.text.with(content), None),
+        _ => (Text::new(content), None),
+    };
+    let note = note.map(str::to_owned);
+    Ok(FileChange { path, old, new: Some(new), moved_to: None, executable: None, note })
 }
 
 /// The file that is to be replaced, if the model knows what it replaces.

@@ -170,9 +170,10 @@ async fn somebody_who_watches_sees_the_end_of_it_a_few_times_a_second() {
         .shell("for i in $(seq 1 300); do echo line $i; done; sleep 0.5; printf 'half a li'; sleep 0.5")
         .await;
     let progress = folder.desk.progress.lock().unwrap();
-    assert!((1..=5).contains(&progress.len()), "{}", progress.len());
+    // Not for each line.
+    assert!((2..30).contains(&progress.len()), "{}", progress.len());
     assert!(progress.iter().all(|text| text.len() <= 2048));
-    assert!(progress[0].ends_with("line 300\n"), "{}", progress[0]);
+    assert!(progress.iter().any(|text| text.ends_with("line 300\n")), "{progress:?}");
     assert!(progress.last().unwrap().ends_with("line 300\nhalf a li"));
 }
 

@@ -193,6 +193,12 @@ impl ToolCard {
         rows.into_iter().map(|row| row.led_by(&[Span::new("      ", Ink::Text)]).cut(page.columns)).collect()
     }
 
+    /// What a call that has not run yet would change, unless the card shows it already.
+    pub(super) fn preview(&self, columns: usize, limit: usize) -> Vec<Line> {
+        let shown = self.diffs().next().is_some();
+        if shown { vec![] } else { preview(&self.call, columns, limit) }
+    }
+
     /// The end of the text for what runs, its beginning for what is over.
     fn output(&self, limit: usize, columns: usize, newest: bool) -> Vec<Line> {
         let text = self.text();
@@ -212,8 +218,8 @@ impl ToolCard {
     }
 }
 
-/// What a call that has not run yet would change, as far as its arguments say.
-pub(crate) fn preview(call: &ToolCall, columns: usize, limit: usize) -> Vec<Line> {
+/// What a call would change, as far as its arguments say.
+fn preview(call: &ToolCall, columns: usize, limit: usize) -> Vec<Line> {
     let limit = limit.min(DIFF_ROWS);
     let text = |key: &str| call.input.get(key).and_then(Value::as_str);
     let path = text("path").or_else(|| call.locations.first().map(|at| at.path.as_str())).unwrap_or_default();
