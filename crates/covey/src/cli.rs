@@ -179,6 +179,9 @@ pub(crate) struct ServeArguments {
     /// Open it in the browser
     #[arg(long)]
     pub(crate) open: bool,
+    /// How long turns that run may take to end when the server is stopped; the next run takes up what is left
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) grace: u64,
     /// Print the address as {"url","token"}
     #[arg(long)]
     pub(crate) json: bool,

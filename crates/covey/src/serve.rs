@@ -1,6 +1,7 @@
 //! `covey serve`: the web UI and the API, on this machine.
 
 mod code;
+mod cut_off;
 mod preferences;
 
 use std::io;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use engine::Engine;
 use protocol::ModelRef;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::{Options, Server, Token};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -26,21 +28,28 @@ use crate::settings::Settings;
 use crate::terminal::{Stream, Style, print, tell};
 
 use code::Indexes;
+use cut_off::CutOff;
 use preferences::Own;
 
 /// The same every time, so that what a browser keeps for an address is found again. Any other will do when it is taken.
 const PORT: u16 = 8417;
 /// Sessions in which nothing happened for this long, and which nobody watches, are let go.
 const IDLE: Duration = Duration::from_secs(300);
-/// How long turns that run may take to end when the server does.
-const GRACE: Duration = Duration::from_secs(10);
 
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Exit, Failure> {
+    allow_many_files();
     // Many sessions and many who watch: unlike one person's run this is worth several threads.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime
         .map_err(|error| Failure::new(format!("could not start: {error}")))?
         .block_on(serve_async(arguments))
+}
+
+/// A socket for each who watches and a log for each session: more than the 1,024 files that most systems begin with.
+/// Where it can not be raised, the server runs with what there is.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
@@ -68,6 +77,8 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let _open = door.map(|door| door.open(&settings, client.clone()));
     let server = tokio::spawn(Server::new(listener, client, options, shutdown.clone())?.run());
     let tidy = tokio::spawn(tidy(engine.clone()));
+    let cut_off = CutOff::found(settings.home.data_dir());
+    let cut_off = tokio::spawn(cut_off.watch(engine.clone()));
 
     announce(arguments, address, &token)?;
     if arguments.open {
@@ -83,7 +94,9 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let over = async {
         // A panic was reported where it happened.
         let _ = server.await;
-        engine.settle(GRACE).await;
+        engine.settle(Duration::from_secs(arguments.grace)).await;
+        // What is cut off now keeps its note.
+        cut_off.abort();
         builds_end(&engine, |words| tell(&format!("{words}\n"))).await;
         engine.shutdown().await;
     };

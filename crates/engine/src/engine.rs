@@ -11,7 +11,7 @@ use models::{Catalogue, Effort};
 use project::{Home, Host, Launcher};
 use protocol::{
     AgentId, Content, Event, ListChange, Mode, ModelRef, Op, Receipt, Reply, Request, SessionId,
-    SessionStart, Timestamp, ToolSummary,
+    SessionStart, SessionStatus, Timestamp, ToolSummary,
 };
 use sessions::{ListOptions, Store, UsageLog};
 use tokio::sync::Mutex;
@@ -247,8 +247,19 @@ impl Engine {
                     return Ok(Reply::Session(Box::new(view)));
                 }
                 let store = self.store_of(&session).clone();
-                let view = blocking(move || store.open_view(&session)).await?;
-                Ok(Reply::Session(Box::new(view)))
+                let id = session.clone();
+                let (view, held) = blocking(move || {
+                    let held = store.holder_of(&id).is_some_and(|holder| holder.seems_alive());
+                    Ok((store.open_view(&id)?, held))
+                })
+                .await?;
+                let busy = matches!(view.status, SessionStatus::Running | SessionStatus::Waiting);
+                // It was running when its process died: opened, it comes to its end.
+                let ended = match busy && !held {
+                    true => self.handle(&session).await?.view().await,
+                    false => None,
+                };
+                Ok(Reply::Session(Box::new(ended.unwrap_or(view))))
             }
             Request::Tools => Ok(Reply::Tools(self.tools())),
             Request::SearchSessions { query, limit } => {

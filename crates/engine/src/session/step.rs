@@ -325,28 +325,28 @@ impl Session {
                 accept(effects, None)
             }
             SessionOp::End { reason } => {
-                let mut effects = self.stop_everything(now);
+                let mut effects = self.stop_everything(None, now);
                 effects.extend(append(vec![(None, EventBody::SessionEnd(SessionEnd { reason }))]));
                 let mut effects = accept(effects, None);
                 effects.push(Effect::Close);
                 effects
             }
             SessionOp::Park => {
-                let mut effects = accept(self.stop_everything(now), None);
+                let mut effects = accept(self.stop_everything(Some(StopCause::Interrupted), now), None);
                 effects.push(Effect::Close);
                 effects
             }
         }
     }
 
-    fn stop_everything(&mut self, now: Timestamp) -> Vec<Effect> {
+    fn stop_everything(&mut self, cause: Option<StopCause>, now: Timestamp) -> Vec<Effect> {
         self.ending = true;
         let turns: Vec<TurnId> = self.turns.keys().cloned().collect();
         let mut effects = Vec::new();
         for turn in turns {
-            effects.extend(self.stop_turn(&turn, Stop::Cancelled, None));
+            effects.extend(self.stop_turn(&turn, Stop::Cancelled, cause));
             effects.push(Effect::AbortAgent { turn: turn.clone() });
-            effects.extend(self.finish(&turn, Stop::Cancelled, None, now));
+            effects.extend(self.finish(&turn, Stop::Cancelled, cause, now));
         }
         effects
     }

@@ -179,6 +179,9 @@ impl Note {
         match stop {
             Stop::Done | Stop::Denied if duration_ms < 2_000 => None,
             Stop::Done | Stop::Denied => Some(Self::whisper(took)),
+            Stop::Cancelled if cause == Some(StopCause::Interrupted) => {
+                Some(Self::warning(format!("cut off when the program ended · {took}")))
+            }
             Stop::Cancelled => Some(Self::new("⏸", Ink::Faint, format!("stopped after {took}"))),
             Stop::Limit => {
                 let what = match cause {
@@ -190,12 +193,7 @@ impl Note {
                 };
                 Some(Self::warning(format!("{what} · {took}")))
             }
-            Stop::Error => match cause {
-                Some(StopCause::Interrupted) => {
-                    Some(Self::warning("this turn was cut off when the program ended"))
-                }
-                _ => None,
-            },
+            Stop::Error => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! How a server ends, and what it finds when it begins again.
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::support::*;
@@ -21,18 +21,10 @@ async fn a_turn_that_is_nearly_done_is_finished_before_the_server_ends() {
     let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
     let served = serve(&world).await;
-    let view =
-        served.ask("GET", &format!("/api/sessions/{}", session.as_str().unwrap()), json!(null)).await.json();
+    let view = served.view(&session).await;
     assert_eq!(view["status"], "idle");
-    let said = view["items"].as_array().unwrap().iter().find(|item| item["item"] == "message").unwrap();
-    assert_eq!(said["text"], words.trim());
-    assert!(
-        view["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|item| item["item"] == "turn_end" && item["stop"] == "done")
-    );
+    assert_eq!(items(&view, "message").next().unwrap()["text"], words.trim());
+    assert!(items(&view, "turn_end").any(|end| end["stop"] == "done"));
 }
 
 #[tokio::test]
@@ -47,24 +39,82 @@ async fn what_a_crash_cut_off_is_closed_and_goes_on() {
     socket.events_until(&watch["subscription"], "agent_message").await;
     served.child.kill().await.unwrap();
 
-    let served = serve(&world).await;
+    let (mut served, text) = goes_on(&world, &session).await;
+    assert!(text.ends_with("Go on where you left off. Whole."), "{text}");
+
+    // The session takes the next prompt; and a turn that is over is not taken up.
     let mut socket = served.socket().await;
     let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
-    // What was cut off has an end, and the session takes the next prompt.
-    let state = &watch["state"];
-    assert!(
-        state["items"].as_array().unwrap().iter().any(|item| item["item"] == "prompt"),
-        "the prompt was recorded before it was answered: {state}"
-    );
     socket.submit(start(&session, "again", None)).await;
-    let mut events = socket.events_until(&watch["subscription"], "message_end").await;
-    while !events.iter().any(|event| event["type"] == "turn_end" && event["stop"] == "done") {
-        events.extend(socket.events_until(&watch["subscription"], "turn_end").await);
+    socket.events_until(&watch["subscription"], "turn_end").await;
+    served.child.kill().await.unwrap();
+    let served = serve(&world).await;
+    assert_eq!(served.view(&session).await["status"], "idle");
+    assert_eq!(world.server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn what_the_end_of_the_server_cut_off_is_taken_up_by_the_next_one() {
+    let words = "word ".repeat(500);
+    let world = World::new(&format!("reply\n  pace: 50\n  text: {}\nmodel: Whole.", words.trim())).await;
+    let mut served = serve_with(&world, &["--grace", "0"]).await;
+    let mut socket = served.socket().await;
+    let session = socket.session(&world).await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    socket.submit(start(&session, "go", None)).await;
+    socket.events_until(&watch["subscription"], "agent_message").await;
+    signal(&served.child, Signal::TERM);
+    let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(0));
+
+    let (served, text) = goes_on(&world, &session).await;
+    assert!(text.ends_with("Go on where you left off. Whole."), "{text}");
+    let view = served.view(&session).await;
+    let ends: Vec<_> = items(&view, "turn_end").map(|end| (&end["stop"], &end["cause"])).collect();
+    assert_eq!(ends, [(&json!("cancelled"), &json!("interrupted")), (&json!("done"), &json!(null))]);
+}
+
+#[tokio::test]
+async fn a_turn_that_is_cut_off_again_waits_for_the_person() {
+    let slow = format!("reply\n  pace: 50\n  text: {}\n", "word ".repeat(500).trim());
+    let world = World::new(&format!("{slow}{slow}model: Whole.")).await;
+    let mut served = serve(&world).await;
+    let mut socket = served.socket().await;
+    let session = socket.session(&world).await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    socket.submit(start(&session, "go", None)).await;
+    socket.events_until(&watch["subscription"], "agent_message").await;
+    served.child.kill().await.unwrap();
+
+    let mut served = serve(&world).await;
+    let mut socket = served.socket().await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    socket.events_until(&watch["subscription"], "agent_message").await;
+    served.child.kill().await.unwrap();
+
+    let served = serve(&world).await;
+    assert_eq!(served.view(&session).await["status"], "idle");
+    let mut socket = served.socket().await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    socket.submit(start(&session, "and now?", None)).await;
+    socket.events_until(&watch["subscription"], "turn_end").await;
+    assert_eq!(world.server.requests().len(), 3);
+}
+
+/// Starts the server again, and waits until the turn that was cut off is over. Answers with the last prompt and the
+/// last words.
+async fn goes_on(world: &World, session: &Value) -> (Served, String) {
+    let served = serve(world).await;
+    let mut view = served.view(session).await;
+    while !items(&view, "turn_end").any(|end| end["stop"] == "done") {
+        tokio::task::yield_now().await;
+        view = served.view(session).await;
     }
-    let text: String = events
-        .iter()
-        .filter(|event| event["type"] == "agent_message")
-        .filter_map(|event| event["text"].as_str())
-        .collect();
-    assert!(text.contains("Whole."), "{text}");
+    let prompt = items(&view, "prompt").last().unwrap()["content"][0]["text"].as_str().unwrap().to_owned();
+    let said = items(&view, "message").last().unwrap()["text"].as_str().unwrap().to_owned();
+    (served, format!("{prompt} {said}"))
+}
+
+fn items<'a>(view: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    view["items"].as_array().unwrap().iter().filter(move |item| item["item"] == kind)
 }

@@ -63,6 +63,11 @@ impl Answer {
 }
 
 impl Served {
+    /// The session as it is now.
+    pub(super) async fn view(&self, session: &Value) -> Value {
+        self.ask("GET", &format!("/api/sessions/{}", session.as_str().unwrap()), json!(null)).await.json()
+    }
+
     pub(super) fn origin(&self) -> String {
         format!("http://{}", self.address)
     }

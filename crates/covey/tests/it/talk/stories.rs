@@ -75,9 +75,10 @@ model: As you like.
     talk.sees("ask, or").await;
     talk.ask("fix the typo").await;
     let screen = talk.sees("1 Allow once").await;
-    assert!(screen.contains("- teh") && screen.contains("+ the"), "{screen}");
+    // At its place in the file, before it is made.
+    assert!(screen.contains("1 │ - teh end") && screen.contains("1 │ + the end"), "{screen}");
     talk.keys("1");
-    talk.sees("- end").await;
+    talk.sees("- the end").await;
     talk.keys("4");
     talk.sees("why?").await;
     talk.keys("leave the case alone\r");

@@ -1,0 +1,112 @@
+//! Turns that ended with the server and not by themselves: the next run takes them up.
+//!
+//! A session that works has a note in a folder; the note goes when the turn is over. What a crash or a restart leaves
+//! behind is what was cut off. A turn is taken up once: one that takes the server down with it does so twice at most.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use engine::Engine;
+use futures::StreamExt;
+use project::{create_private_dir, write_private_atomic};
+use protocol::{
+    Content, ItemBody, Limits, ListChange, Op, Reply, Request, SessionId, SessionStatus, SessionSummary,
+    StopCause,
+};
+
+use crate::terminal::tell;
+
+/// What is older is not what anybody waits for.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+const FIRST: &[u8] = b"first\n";
+const AGAIN: &[u8] = b"again\n";
+const GO_ON: &str =
+    "The server was stopped in the middle of your last turn and runs again. Go on where you left off.";
+
+pub(super) struct CutOff {
+    folder: PathBuf,
+    /// Sessions of an earlier run that go on in this one.
+    again: HashSet<SessionId>,
+    working: HashSet<SessionId>,
+}
+
+impl CutOff {
+    /// Takes the notes of the run before.
+    pub(super) fn found(data: &Path) -> Self {
+        let folder = data.join("serving");
+        let mut again = HashSet::new();
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let made = entry.metadata().and_then(|about| about.modified());
+            let age = made.map(|made| SystemTime::now().duration_since(made).unwrap_or_default());
+            let fresh = age.is_ok_and(|age| age < FRESH);
+            let first = fs::read(entry.path()).is_ok_and(|text| text == FIRST);
+            // Another server would take it up again. One that can not be removed would be taken up for ever.
+            if fs::remove_file(entry.path()).is_ok() && fresh && first {
+                again.extend(entry.file_name().to_str().and_then(|name| name.parse::<SessionId>().ok()));
+            }
+        }
+        Self { folder, again, working: HashSet::new() }
+    }
+
+    /// Has the sessions go on, then keeps notes until it is dropped.
+    pub(super) async fn watch(mut self, engine: Engine) {
+        let mut changes = engine.sessions();
+        for session in &self.again {
+            if !was_cut_off(&engine, session).await {
+                continue;
+            }
+            let prompt = vec![Content::text(GO_ON)];
+            let (session, limits) = (session.clone(), Limits::default());
+            let start = Op::StartTurn { session, prompt, key: None, limits, attended: true };
+            if let Err(error) = engine.submit(start).await {
+                tell(&format!("warning: a turn that was cut off could not go on: {error}\n"));
+            }
+        }
+        while let Some(change) = changes.next().await {
+            match change {
+                Ok(ListChange::All(all)) => all.iter().for_each(|one| self.note(one)),
+                Ok(ListChange::Put(one)) => self.note(&one),
+                Ok(ListChange::Gone(session)) => self.over(&session),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn note(&mut self, one: &SessionSummary) {
+        let works = matches!(one.status, SessionStatus::Running | SessionStatus::Waiting);
+        if !works {
+            self.over(&one.session);
+        } else if self.working.insert(one.session.clone()) {
+            let text = if self.again.contains(&one.session) { AGAIN } else { FIRST };
+            let file = self.folder.join(one.session.as_str());
+            let kept = create_private_dir(&self.folder).and_then(|()| write_private_atomic(&file, text));
+            if let Err(error) = kept {
+                tell(&format!("warning: what a restart cuts off will not go on by itself: {error}\n"));
+            }
+        }
+    }
+
+    fn over(&mut self, session: &SessionId) {
+        if self.working.remove(session) {
+            self.again.remove(session);
+            // Without it there is nothing to take up.
+            let _ = fs::remove_file(self.folder.join(session.as_str()));
+        }
+    }
+}
+
+/// A turn may have come to its end when there was no time left to take its note away.
+async fn was_cut_off(engine: &Engine, session: &SessionId) -> bool {
+    let Ok(Reply::Session(view)) = engine.read(Request::Session { session: session.clone() }).await else {
+        return false;
+    };
+    let last = view.items.iter().rev().find_map(|item| match &item.body {
+        ItemBody::TurnEnd { cause, .. } => Some(*cause == Some(StopCause::Interrupted)),
+        // It has no end yet.
+        ItemBody::Prompt { .. } => Some(true),
+        _ => None,
+    });
+    last.unwrap_or(false)
+}
