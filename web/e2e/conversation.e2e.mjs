@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { answered, ask, assert, newSession, story } from "./stage.mjs";
 
 export const tests = {
@@ -72,6 +74,24 @@ export const tests = {
       await page.click(".diff-head button");
       assert.equal(await page.locator(".diff-body[data-layout=split] .row").count(), 3);
       assert.match(await page.locator(".panel .files").textContent(), /a\.txt/);
+    },
+  ),
+
+  "whoever is asked about an edit sees it first, at its place in the file": story(
+    'reply\n  call: edit {"path":"a.txt","old":"teh cat","new":"the cat"}\nmodel: As you like.',
+    async ({ open, world }) => {
+      world.write("a.txt", "one\nteh cat\nthree\n");
+      const page = await open();
+      await newSession(page);
+      await ask(page, "fix it");
+      await page.waitForSelector(".permission");
+      assert.equal(await page.locator(".line.added mark").textContent(), "the");
+      assert.match(await page.locator(".line.added").textContent(), /^2/);
+      await page.locator(".permission button.reject").click();
+      await page.locator(".permission form button").click();
+      await answered(page, "As you like.");
+      assert.equal(await page.locator(".line.added").count(), 0);
+      assert.equal(readFileSync(join(world.project, "a.txt"), "utf8"), "one\nteh cat\nthree\n");
     },
   ),
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answered, ask, assert, newSession, story } from "./stage.mjs";
 
@@ -103,6 +103,31 @@ export const tests = {
       await page.click(".permission .primary");
       await page.waitForSelector(".tool[data-status=completed]:has-text('note.txt')");
       assert.equal(readFileSync(join(world.project, "note.txt"), "utf8").trim(), "kept @home");
+    },
+  ),
+
+  "an MCP server is switched on from the page, and the session that is open has its tools": story(
+    "reply\n  call: mcp__own__list_dir {}\nmodel: Not there.\nreply\n  call: mcp__own__list_dir {}\nmodel: There.",
+    async ({ open, world }) => {
+      const config = join(world.home, "config.toml");
+      appendFileSync(config, `\n[mcp.own]\ncommand = ${JSON.stringify(world.program)}\nargs = ["mcp", "serve"]\ndisabled = true\n`);
+      const page = await open();
+      await newSession(page);
+      await toMode(page, "full");
+      await ask(page, "look");
+      await answered(page, "Not there.");
+      const session = page.url();
+      await page.goto(`${world.url}settings`);
+      await page.locator("section[aria-labelledby=mcp] input[type=checkbox]").check();
+      await page.waitForFunction(async () => (await (await fetch("/api/settings")).json()).servers[0].enabled);
+      assert.match(readFileSync(config, "utf8"), /disabled = false/);
+      await page.goto(session);
+      await ask(page, "look again");
+      await answered(page, "There.");
+      const [found] = await world.api("GET", "/api/sessions");
+      const events = await world.api("GET", `/api/sessions/${found.session}/events?limit=1000`);
+      const results = events.filter((event) => event.type === "tool_call_update" && event.status !== undefined).map((event) => event.status);
+      assert.deepEqual(results, ["failed", "completed"]);
     },
   ),
 

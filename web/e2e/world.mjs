@@ -13,6 +13,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
 export class World {
+  program = join(target, "covey");
+
   static async make(script = "") {
     const world = new World();
     world.root = mkdtempSync(join(tmpdir(), "covey-e2e-"));
