@@ -82,7 +82,9 @@ pub(super) fn view(sights: &Sights<'_>, staging: &Staging) -> io::Result<Vec<Mou
     for path in writable {
         view.show(path, Access::Write)?;
     }
-    for path in sights.hidden.iter().chain(sights.sockets) {
+    // A socket below a place that is covered is out of reach, and no longer there to be covered itself.
+    let reachable = |path: &&PathBuf| !sights.hidden.iter().any(|outer| path.starts_with(outer));
+    for path in sights.hidden.iter().chain(sights.sockets.iter().filter(reachable)) {
         view.cover(path);
     }
     let is_writable = |path: &Path| sights.writable.iter().any(|place| path.starts_with(place));
