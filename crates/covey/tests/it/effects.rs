@@ -88,6 +88,21 @@ async fn a_command_sees_no_secrets_and_writes_only_in_the_project() {
 }
 
 #[tokio::test]
+async fn a_home_where_homes_are_is_as_good_as_one_in_the_temporary_folder() {
+    let mut world = World::new("reply\n  call: shell {\"command\": \"echo it ran\"}\nmodel: Done.\n").await;
+    // The sandbox gives commands a temporary folder of their own, so a home in there is not what people have.
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let others = ["/srv", "/opt"].map(std::path::Path::new);
+    let mut places = [target].into_iter().chain(others).filter(|place| !place.starts_with("/tmp"));
+    let home = places.find_map(|place| tempfile::TempDir::new_in(place).ok()).unwrap();
+    std::fs::copy(world.home.join("config.toml"), home.path().join("config.toml")).unwrap();
+    world.home = home.path().to_owned();
+    let ran = world.covey(&["run", "--json", "go"]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("it ran\\n[exit code 0]"), "{ran:?}");
+}
+
+#[tokio::test]
 async fn what_fills_the_window_is_told_and_compactions_can_be_taken_back() {
     let world = World::new("model: Hello.\n").await;
     let (_, result) = world.result(&["hi"]).await;
