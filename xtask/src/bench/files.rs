@@ -79,8 +79,8 @@ const KINDS: [Kind; 2] = [
     },
     Kind {
         measure: "glob_60000_times_rg",
-        call: |at| format!("glob {{\"pattern\": \"tree/**/f{at}7.rs\"}}"),
-        words: |at| ["--files", "-g", &format!("**/f{at}7.rs"), "tree"].map(str::to_owned).into(),
+        call: |at| format!("glob {{\"pattern\": \"tree/**/f{}7.rs\"}}", at + 1),
+        words: |at| ["--files", "-g", &format!("**/f{}7.rs", at + 1), "tree"].map(str::to_owned).into(),
     },
 ];
 
