@@ -77,7 +77,7 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let _open = door.map(|door| door.open(&settings, client.clone()));
     let server = tokio::spawn(Server::new(listener, client, options, shutdown.clone())?.run());
     let tidy = tokio::spawn(tidy(engine.clone()));
-    let cut_off = CutOff::found(settings.home.data_dir());
+    let cut_off = CutOff::found(settings.home.data_dir(), settings.store("covey serve"));
     let cut_off = tokio::spawn(cut_off.watch(engine.clone()));
 
     announce(arguments, address, &token)?;

@@ -249,7 +249,7 @@ impl Engine {
                 let store = self.store_of(&session).clone();
                 let id = session.clone();
                 let (view, held) = blocking(move || {
-                    let held = store.holder_of(&id).is_some_and(|holder| holder.seems_alive());
+                    let held = store.holder_of(&id).is_some();
                     Ok((store.open_view(&id)?, held))
                 })
                 .await?;

@@ -15,6 +15,7 @@ use protocol::{
     Content, ItemBody, Limits, ListChange, Op, Reply, Request, SessionId, SessionStatus, SessionSummary,
     StopCause,
 };
+use sessions::Store;
 
 use crate::terminal::tell;
 
@@ -27,27 +28,33 @@ const GO_ON: &str =
 
 pub(super) struct CutOff {
     folder: PathBuf,
+    store: Store,
     /// Sessions of an earlier run that go on in this one.
     again: HashSet<SessionId>,
     working: HashSet<SessionId>,
 }
 
 impl CutOff {
-    /// Takes the notes of the run before.
-    pub(super) fn found(data: &Path) -> Self {
+    /// Takes the notes of runs that are over.
+    pub(super) fn found(data: &Path, store: Store) -> Self {
         let folder = data.join("serving");
         let mut again = HashSet::new();
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let session = entry.file_name().to_str().and_then(|name| name.parse::<SessionId>().ok());
+            // Another server works on it at this very moment.
+            if session.as_ref().is_some_and(|session| store.holder_of(session).is_some()) {
+                continue;
+            }
             let made = entry.metadata().and_then(|about| about.modified());
             let age = made.map(|made| SystemTime::now().duration_since(made).unwrap_or_default());
             let fresh = age.is_ok_and(|age| age < FRESH);
             let first = fs::read(entry.path()).is_ok_and(|text| text == FIRST);
             // Another server would take it up again. One that can not be removed would be taken up for ever.
             if fs::remove_file(entry.path()).is_ok() && fresh && first {
-                again.extend(entry.file_name().to_str().and_then(|name| name.parse::<SessionId>().ok()));
+                again.extend(session);
             }
         }
-        Self { folder, again, working: HashSet::new() }
+        Self { folder, store, again, working: HashSet::new() }
     }
 
     /// Has the sessions go on, then keeps notes until it is dropped.
@@ -78,7 +85,8 @@ impl CutOff {
         let works = matches!(one.status, SessionStatus::Running | SessionStatus::Waiting);
         if !works {
             self.over(&one.session);
-        } else if self.working.insert(one.session.clone()) {
+        } else if !self.working.contains(&one.session) && self.is_ours(&one.session) {
+            self.working.insert(one.session.clone());
             let text = if self.again.contains(&one.session) { AGAIN } else { FIRST };
             let file = self.folder.join(one.session.as_str());
             let kept = create_private_dir(&self.folder).and_then(|()| write_private_atomic(&file, text));
@@ -86,6 +94,11 @@ impl CutOff {
                 tell(&format!("warning: what a restart cuts off will not go on by itself: {error}\n"));
             }
         }
+    }
+
+    /// The list has sessions of other processes too; what these do when they end is their affair.
+    fn is_ours(&self, session: &SessionId) -> bool {
+        self.store.holder_of(session).is_some_and(|holder| holder.pid == std::process::id())
     }
 
     fn over(&mut self, session: &SessionId) {

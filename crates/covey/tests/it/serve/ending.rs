@@ -12,11 +12,7 @@ async fn a_turn_that_is_nearly_done_is_finished_before_the_server_ends() {
     let words = "word ".repeat(20);
     let world = World::new(&format!("reply\n  pace: 50\n  text: {}", words.trim())).await;
     let mut served = serve(&world).await;
-    let mut socket = served.socket().await;
-    let session = socket.session(&world).await;
-    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
-    socket.submit(start(&session, "go", None)).await;
-    socket.events_until(&watch["subscription"], "agent_message").await;
+    let session = begun(&world, &served).await;
     signal(&served.child, Signal::TERM);
     let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
@@ -32,11 +28,7 @@ async fn what_a_crash_cut_off_is_closed_and_goes_on() {
     let words = "word ".repeat(500);
     let world = World::new(&format!("reply\n  pace: 50\n  text: {}\nmodel: Whole.", words.trim())).await;
     let mut served = serve(&world).await;
-    let mut socket = served.socket().await;
-    let session = socket.session(&world).await;
-    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
-    socket.submit(start(&session, "go", Some("k1"))).await;
-    socket.events_until(&watch["subscription"], "agent_message").await;
+    let session = begun(&world, &served).await;
     served.child.kill().await.unwrap();
 
     let (mut served, text) = goes_on(&world, &session).await;
@@ -58,11 +50,7 @@ async fn what_the_end_of_the_server_cut_off_is_taken_up_by_the_next_one() {
     let words = "word ".repeat(500);
     let world = World::new(&format!("reply\n  pace: 50\n  text: {}\nmodel: Whole.", words.trim())).await;
     let mut served = serve_with(&world, &["--grace", "0"]).await;
-    let mut socket = served.socket().await;
-    let session = socket.session(&world).await;
-    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
-    socket.submit(start(&session, "go", None)).await;
-    socket.events_until(&watch["subscription"], "agent_message").await;
+    let session = begun(&world, &served).await;
     signal(&served.child, Signal::TERM);
     let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
@@ -79,11 +67,7 @@ async fn a_turn_that_is_cut_off_again_waits_for_the_person() {
     let slow = format!("reply\n  pace: 50\n  text: {}\n", "word ".repeat(500).trim());
     let world = World::new(&format!("{slow}{slow}model: Whole.")).await;
     let mut served = serve(&world).await;
-    let mut socket = served.socket().await;
-    let session = socket.session(&world).await;
-    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
-    socket.submit(start(&session, "go", None)).await;
-    socket.events_until(&watch["subscription"], "agent_message").await;
+    let session = begun(&world, &served).await;
     served.child.kill().await.unwrap();
 
     let mut served = serve(&world).await;
@@ -99,6 +83,32 @@ async fn a_turn_that_is_cut_off_again_waits_for_the_person() {
     socket.submit(start(&session, "and now?", None)).await;
     socket.events_until(&watch["subscription"], "turn_end").await;
     assert_eq!(world.server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_second_server_leaves_alone_what_the_first_one_does() {
+    let words = "word ".repeat(500);
+    let world = World::new(&format!("reply\n  pace: 50\n  text: {}\nmodel: Whole.", words.trim())).await;
+    let mut first = serve(&world).await;
+    let session = begun(&world, &first).await;
+    let second = serve(&world).await;
+    assert_eq!(second.view(&session).await["status"], "running");
+    first.child.kill().await.unwrap();
+
+    let (third, text) = goes_on(&world, &session).await;
+    assert!(text.ends_with("Go on where you left off. Whole."), "{text}");
+    assert_eq!(items(&third.view(&session).await, "prompt").count(), 2);
+    drop(second);
+}
+
+/// A session that is in the middle of its answer.
+async fn begun(world: &World, served: &Served) -> Value {
+    let mut socket = served.socket().await;
+    let session = socket.session(world).await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    socket.submit(start(&session, "go", None)).await;
+    socket.events_until(&watch["subscription"], "agent_message").await;
+    session
 }
 
 /// Starts the server again, and waits until the turn that was cut off is over. Answers with the last prompt and the
