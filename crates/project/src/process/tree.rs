@@ -75,8 +75,13 @@ mod tests {
 
     #[test]
     fn a_process_and_what_it_started_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let said = dir.path().join("said");
+        std::fs::write(&said, "there").unwrap();
+        // `tail` says what the file holds and stays: once that is read, it is no longer the shell that started it.
         let mut child = Command::new("sh")
-            .args(["-c", "sleep 1000 & echo there; wait"])
+            .args(["-c", "tail -f \"$1\" & wait", "sh"])
+            .arg(&said)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -84,7 +89,7 @@ mod tests {
         let tree = process_tree(child.id());
         let names: Vec<&str> = tree.iter().map(|process| process.name.as_str()).collect();
         assert_eq!((tree[0].pid, tree[0].parent), (child.id(), std::process::id()));
-        assert!(names.contains(&"sleep"), "{names:?}");
+        assert!(names.contains(&"tail"), "{names:?}");
         assert!(tree[0].memory > 0 && tree[0].started > SystemTime::UNIX_EPOCH);
         for process in tree.iter().skip(1) {
             let _ = Command::new("kill").arg(process.pid.to_string()).status();
