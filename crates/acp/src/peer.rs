@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufWriter};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use crate::line::{Line, Lines};
@@ -102,12 +102,21 @@ pub struct Peer {
 }
 
 struct Shared {
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: mpsc::Sender<Out>,
     waiting: Arc<Mutex<Waiting>>,
+    /// How many of the other side's questions were not answered yet.
+    owed: Arc<watch::Sender<usize>>,
     next: AtomicI64,
     bare: bool,
     withdraws: bool,
     reader: AbortHandle,
+}
+
+/// What the writer is handed.
+enum Out {
+    Line(Vec<u8>),
+    /// Says so when everything before it has left.
+    Left(oneshot::Sender<()>),
 }
 
 /// An answer, and how many messages came in before it.
@@ -135,11 +144,13 @@ impl Peer {
         let (outgoing, to_write) = mpsc::channel(OUTGOING);
         let (arrived, incoming) = mpsc::channel(INCOMING);
         let waiting = Arc::new(Mutex::new(Waiting::default()));
+        let owed = Arc::new(watch::Sender::new(0));
         tokio::spawn(write(writer, to_write, wire.tap.clone()));
-        let reading = tokio::spawn(read(reader, arrived, waiting.clone(), wire.tap));
+        let reading = tokio::spawn(read(reader, arrived, waiting.clone(), owed.clone(), wire.tap));
         let shared = Shared {
             outgoing,
             waiting,
+            owed,
             next: AtomicI64::new(0),
             bare: wire.bare,
             withdraws: wire.withdraws,
@@ -182,13 +193,30 @@ impl Peer {
 
     /// Answers a question of the other side's.
     pub async fn respond(&self, id: &Id, result: Result<Value, RpcError>) -> Result<(), CallError> {
-        self.send(Some(id), None, None::<()>, Some(&result)).await
+        let sent = self.send(Some(id), None, None::<()>, Some(&result)).await;
+        self.shared.owed.send_modify(|owed| *owed = owed.saturating_sub(1));
+        sent
+    }
+
+    /// Until everything that was asked so far is answered and the answers have left. An error if nobody reads them.
+    pub async fn settled(&self) -> Result<(), CallError> {
+        let mut owed = self.shared.owed.subscribe();
+        let answered = async {
+            owed.wait_for(|owed| *owed == 0).await.map_err(|_| CallError::Closed)?;
+            let (left, written) = oneshot::channel();
+            self.shared.outgoing.send(Out::Left(left)).await.map_err(|_| CallError::Closed)?;
+            written.await.map_err(|_| CallError::Closed)
+        };
+        tokio::select! {
+            answered = answered => answered,
+            () = self.shared.outgoing.closed() => Err(CallError::Closed),
+        }
     }
 
     /// Answers what was no question, because it could not be read: an error that names no message.
     pub async fn refuse(&self, error: &RpcError) -> Result<(), CallError> {
         let message = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
-        self.shared.outgoing.send(format!("{message}\n").into_bytes()).await.map_err(|_| CallError::Closed)
+        self.hand(format!("{message}\n").into_bytes()).await
     }
 
     /// Whether the other side has hung up.
@@ -216,7 +244,11 @@ impl Peer {
             why: error.to_string(),
         })?;
         line.push(b'\n');
-        self.shared.outgoing.send(line).await.map_err(|_| CallError::Closed)
+        self.hand(line).await
+    }
+
+    async fn hand(&self, line: Vec<u8>) -> Result<(), CallError> {
+        self.shared.outgoing.send(Out::Line(line)).await.map_err(|_| CallError::Closed)
     }
 }
 
@@ -234,23 +266,33 @@ impl Drop for Forget<'_> {
             let message =
                 serde_json::json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params});
             // Where there is no room for it the other side is busy enough; its answer is passed over either way.
-            let _ = self.shared.outgoing.try_send(format!("{message}\n").into_bytes());
+            let _ = self.shared.outgoing.try_send(Out::Line(format!("{message}\n").into_bytes()));
         }
     }
 }
 
-async fn write(writer: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Vec<u8>>, tap: Option<Tap>) {
+async fn write(writer: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Out>, tap: Option<Tap>) {
     let mut writer = BufWriter::new(writer);
-    while let Some(line) = lines.recv().await {
-        if let Some(tap) = &tap {
-            tap(Way::Out, &line[..line.len() - 1]);
-        }
-        let written = writer.write_all(&line).await;
+    while let Some(out) = lines.recv().await {
+        let (written, left) = match out {
+            Out::Line(line) => {
+                if let Some(tap) = &tap {
+                    tap(Way::Out, &line[..line.len() - 1]);
+                }
+                (writer.write_all(&line).await, None)
+            }
+            Out::Left(left) => (Ok(()), Some(left)),
+        };
         // Several that wait go out together.
-        let flushed = if lines.is_empty() { writer.flush().await } else { Ok(()) };
+        let now = left.is_some() || lines.is_empty();
+        let flushed = if now { writer.flush().await } else { Ok(()) };
         if written.and(flushed).is_err() {
             // The other side is gone; the reader tells.
             return;
+        }
+        if let Some(left) = left {
+            // Nobody has to wait for it.
+            let _ = left.send(());
         }
     }
     // Nobody speaks any more, so the pipe is closed in good order.
@@ -261,6 +303,7 @@ async fn read(
     reader: impl AsyncRead + Unpin,
     arrived: mpsc::Sender<Incoming>,
     waiting: Arc<Mutex<Waiting>>,
+    owed: Arc<watch::Sender<usize>>,
     tap: Option<Tap>,
 ) {
     let mut lines = Lines::new(reader);
@@ -280,6 +323,9 @@ async fn read(
             }
         };
         forwarded += 1;
+        if matches!(incoming, Incoming::Request { .. }) {
+            owed.send_modify(|owed| *owed += 1);
+        }
         if arrived.send(incoming).await.is_err() {
             break;
         }

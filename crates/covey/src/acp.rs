@@ -14,15 +14,16 @@ mod workshop;
 use std::time::Duration;
 
 use ::acp::{Incoming, Peer, Wire};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::AcpArguments;
 use crate::exit::{Exit, Failure};
+use crate::terminal::tell;
 
 use door::Door;
 
-/// How long turns that run may take to end when the editor is gone.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long turns that were cancelled may take to end.
+const CANCELLING: Duration = Duration::from_secs(5);
 
 pub(crate) fn acp(arguments: &AcpArguments) -> Result<Exit, Failure> {
     if arguments.login {
@@ -36,16 +37,31 @@ pub(crate) fn acp(arguments: &AcpArguments) -> Result<Exit, Failure> {
     result
 }
 
+/// What makes us leave before we are done.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    async fn next(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.terminate.recv() => Exit::Done,
+            _ = self.interrupt.recv() => Exit::Cancelled,
+        }
+    }
+}
+
 async fn converse(arguments: &AcpArguments) -> Result<Exit, Failure> {
     let wire = Wire { withdraws: true, ..Wire::default() };
+    let mut signals =
+        Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
     let (peer, mut incoming) = Peer::start(tokio::io::stdin(), tokio::io::stdout(), wire);
     let mut door = Door::new(peer.clone(), arguments);
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let exit = loop {
         let message = tokio::select! {
             message = incoming.recv() => message,
-            _ = terminate.recv() => break Exit::Done,
-            _ = interrupt.recv() => break Exit::Cancelled,
+            exit = signals.next() => break exit,
         };
         match message {
             Some(Incoming::Request { id, method, params }) => door.request(id, &method, &params).await,
@@ -56,11 +72,28 @@ async fn converse(arguments: &AcpArguments) -> Result<Exit, Failure> {
                     let _ = peer.refuse(&error).await;
                 }
             }
-            // The editor closed its end.
-            None => break Exit::Done,
+            // Nothing more will be asked.
+            None => {
+                let grace = Duration::from_secs(arguments.grace);
+                break tokio::select! {
+                    () = finish(&peer, &door, grace) => Exit::Done,
+                    exit = signals.next() => exit,
+                };
+            }
         }
     };
+    // Whatever still runs is cancelled, and whoever asked for it is told so if they still listen.
+    door.cancel().await;
+    let _ = tokio::time::timeout(CANCELLING, peer.settled()).await;
     // What was recorded is safe; what runs is given a moment to record its end.
-    let _ = tokio::time::timeout(GRACE, door.close()).await;
+    let _ = tokio::time::timeout(CANCELLING, door.close()).await;
     Ok(exit)
+}
+
+/// Brings to an end what was asked before the other side closed its end: a script that wrote its questions still reads.
+async fn finish(peer: &Peer, door: &Door, grace: Duration) {
+    // One that reads no more wants its agents gone, and no build either.
+    if let Ok(Ok(())) = tokio::time::timeout(grace, peer.settled()).await {
+        door.builds_end(|words| tell(&format!("{words}\n"))).await;
+    }
 }

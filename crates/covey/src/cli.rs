@@ -533,6 +533,9 @@ pub(crate) struct AcpArguments {
     /// How much the agent may do without asking: explore, plan, ask, edit, auto or full
     #[arg(long)]
     pub(crate) mode: Option<Mode>,
+    /// How long turns that run may take to end when standard input has ended and somebody still reads
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) grace: u64,
     /// Connect a model, on a terminal, instead
     #[arg(long)]
     pub(crate) login: bool,

@@ -20,6 +20,7 @@ use super::relay::{Input, Past, Relay, rpc_error, with_hint};
 use super::workshop::{Workshop, Workshops};
 use crate::cli::AcpArguments;
 use crate::exit::{Exit, Failure};
+use crate::leave::builds_end;
 
 /// How many sessions are listed at a time.
 const LISTED: u32 = 200;
@@ -46,11 +47,11 @@ struct Rooms {
     sessions: Arc<Mutex<HashMap<String, Room>>>,
 }
 
-/// An open session.
+/// A session that is open, or about to be.
 #[derive(Clone)]
 struct Room {
     inputs: mpsc::Sender<Input>,
-    workshop: Workshop,
+    workshop: Option<Workshop>,
 }
 
 pub(super) struct Door {
@@ -96,8 +97,13 @@ impl Door {
                 };
             }
             other => {
+                let (inputs, waiting) = mpsc::channel(WAITING);
+                if let Call::LoadSession { session, .. } | Call::ResumeSession { session, .. } = &other {
+                    // What is asked of it before it is open waits. Whoever had it open is told from where it stands.
+                    rooms.lock().insert(session.clone(), Room { inputs: inputs.clone(), workshop: None });
+                }
                 let rooms = rooms.clone();
-                self.tasks.spawn(async move { rooms.take(id, other).await });
+                self.tasks.spawn(async move { rooms.take(id, other, inputs, waiting).await });
                 return;
             }
         };
@@ -122,6 +128,21 @@ impl Door {
         }
     }
 
+    /// Ends every turn that runs.
+    pub(super) async fn cancel(&self) {
+        let rooms: Vec<Room> = self.rooms.lock().values().cloned().collect();
+        for room in rooms {
+            // A session that ended has nothing to cancel.
+            let _ = room.inputs.send(Input::Cancel).await;
+        }
+    }
+
+    /// Waits as long as something computes under an agent of any project. `tell` says once what is waited for.
+    pub(super) async fn builds_end(&self, tell: impl Fn(&str)) {
+        let workshops: Vec<Workshop> = self.rooms.workshops.lock().await.all().cloned().collect();
+        futures::future::join_all(workshops.iter().map(|workshop| builds_end(&workshop.engine, &tell))).await;
+    }
+
     /// Lets go of every session.
     pub(super) async fn close(&mut self) {
         self.tasks.shutdown().await;
@@ -144,7 +165,12 @@ impl Rooms {
         introduction("covey", "Covey", env!("CARGO_PKG_VERSION"), &logins)
     }
 
-    async fn take(self, id: Id, call: Call) {
+    /// What takes its time. A session that it opens gets what comes by `inputs`, and what waits there already.
+    async fn take(self, id: Id, call: Call, inputs: mpsc::Sender<Input>, mut waiting: mpsc::Receiver<Input>) {
+        let known = match &call {
+            Call::LoadSession { session, .. } | Call::ResumeSession { session, .. } => Some(session.clone()),
+            _ => None,
+        };
         let opened = match call {
             Call::NewSession { place } => self.new_session(place).await,
             Call::LoadSession { session, place } => self.take_up(&session, place, Past::Told).await,
@@ -154,18 +180,42 @@ impl Rooms {
                 return self.respond(&id, answer).await;
             }
         };
-        match opened {
+        let session = match opened {
             Ok(Opening { mut relay, workshop, session, is_new }) => {
                 let answer = session_answer(&relay.opened().await, MODES, is_new);
-                let (inputs, waiting) = mpsc::channel(WAITING);
-                self.editors.listen(&session, Some(inputs.clone()));
-                self.lock().insert(session, Room { inputs, workshop });
+                // Unless somebody else asked for it since.
+                if is_new || self.has(&session, &inputs) {
+                    self.editors.listen(&session, Some(inputs.clone()));
+                    self.lock().insert(session.clone(), Room { inputs, workshop: Some(workshop) });
+                } else {
+                    drop(inputs);
+                }
                 // Before anything else is told of it.
                 self.respond(&id, Ok(answer)).await;
-                relay.run(waiting).await;
+                relay.run(&mut waiting).await;
+                session
             }
-            Err(error) => self.respond(&id, Err(error)).await,
+            Err(error) => {
+                self.respond(&id, Err(error)).await;
+                let Some(session) = known else { return };
+                if self.has(&session, &inputs) {
+                    self.lock().remove(&session);
+                }
+                session
+            }
+        };
+        // What came too late for it is answered too.
+        waiting.close();
+        while let Some(input) = waiting.recv().await {
+            if let Some(id) = input.id() {
+                self.respond(id, Err(not_open(&session))).await;
+            }
         }
+    }
+
+    /// Whether what is for this session comes by these inputs.
+    fn has(&self, session: &str, inputs: &mpsc::Sender<Input>) -> bool {
+        self.lock().get(session).is_some_and(|room| room.inputs.same_channel(inputs))
     }
 
     async fn answer(&self, call: Call) -> Result<Value, RpcError> {
@@ -183,8 +233,8 @@ impl Rooms {
                 let known = session_id(&session)?;
                 let room = self.lock().remove(&session);
                 self.editors.listen(&session, None);
-                let client = match room {
-                    Some(room) => room.workshop.client,
+                let client = match room.and_then(|room| room.workshop) {
+                    Some(workshop) => workshop.client,
                     None => self.anywhere().await?.client,
                 };
                 client
@@ -213,8 +263,6 @@ impl Rooms {
 
     async fn take_up(&self, session: &str, place: Place, past: Past) -> Result<Opening, RpcError> {
         let known = session_id(session)?;
-        // One that is open already is told from where it stands, to whoever asked last.
-        self.lock().remove(session);
         let workshop = self.workshop(&place.cwd, place.servers).await?;
         self.open(workshop, known, past, false).await.map_err(|error| rpc_error(&error))
     }

@@ -58,6 +58,19 @@ pub(super) enum Input {
     },
 }
 
+impl Input {
+    /// The request that waits for an answer.
+    pub(super) fn id(&self) -> Option<&Id> {
+        match self {
+            Self::Prompt { id, .. }
+            | Self::SetMode { id, .. }
+            | Self::SetOption { id, .. }
+            | Self::Close { id } => Some(id),
+            Self::Cancel | Self::InTerminal { .. } => None,
+        }
+    }
+}
+
 /// Whether the editor is told what happened before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Past {
@@ -151,7 +164,7 @@ impl Relay {
     }
 
     /// Until the session is closed or the editor is gone.
-    pub(super) async fn run(mut self, mut inputs: mpsc::Receiver<Input>) {
+    pub(super) async fn run(mut self, inputs: &mut mpsc::Receiver<Input>) {
         self.tell_commands().await;
         for request in std::mem::take(&mut self.view.pending) {
             self.ask(request);

@@ -1,5 +1,6 @@
 //! Covey as an agent of an editor: the real binary, and an editor that is our own end of the protocol.
 
+mod leaving;
 mod proxy;
 mod sdk;
 
