@@ -26,6 +26,10 @@ const PARTS: &[Part] = &[
     part("opencode", "opencode-ai@1.18.33", "real::opencode", false),
     part("qwen", "@qwen-code/qwen-code@0.24.4", "real::qwen", false),
     part("kimi", "@moonshot-ai/kimi-code@2.1.0", "real::kimi", false),
+    // The package has goose's program among its dependencies.
+    part("goose", "@aaif/goose@0.20.1", "real::goose", false),
+    part("openclaw", "openclaw@2026.9.6", "real::openclaw::plays", false),
+    part("auggie", "@augmentcode/auggie@0.36.0", "real::auggie", false),
     // The other role: an editor made with the protocol's official SDK has us as its agent.
     part("sdk", "@agentclientprotocol/sdk@2.4.0", "acp::sdk::an_editor_made_with_the_official_sdk", true),
 ];

@@ -54,7 +54,7 @@ impl Post {
 }
 
 /// What programs say to words on their command line that they do not know.
-fn is_misuse(said: &str) -> bool {
+pub(crate) fn is_misuse(said: &str) -> bool {
     const SAID: &[&str] = &[
         "unknown option",
         "unknown argument",
@@ -66,6 +66,7 @@ fn is_misuse(said: &str) -> bool {
         "invalid option",
         "no such subcommand",
         "no such option",
+        "too many arguments",
         // One that took the word for a prompt.
         "not a terminal",
         "not a tty",

@@ -11,20 +11,24 @@ use std::time::Duration;
 use acp::News;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use protocol::{Content, Mode, Stop, StopCause, Usage};
+use protocol::{Content, Mode, NoticeLevel, Stop, StopCause, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Asked, Ended, LineProcess, Spoken};
+use crate::cli::{Asked, Ended, LineProcess, Spoken, words};
+use crate::fallback::is_misuse;
 use crate::fleet::{Post, Trouble};
+use crate::narrator::notice;
 use crate::past;
 use crate::telling::Telling;
-use gateway::Gateway;
+use gateway::{Gateway, Run};
 use reader::{Heard, Reader};
 
 /// A run that is not over by then is stopped.
 const DEADLINE: Duration = Duration::from_secs(60 * 60);
+/// The same for its program, which would give up sooner.
+const DEADLINE_SECONDS: &str = "3600";
 
 pub(crate) fn run<'a>(
     post: &'a Post,
@@ -35,28 +39,32 @@ pub(crate) fn run<'a>(
 }
 
 async fn ask(post: &Post, mut asked: Asked<'_>, cancel: &CancellationToken) -> Result<Ended, Trouble> {
-    // The same name each time, so that it remembers, and one that no other session has.
-    let known = asked.memory.take().map(|memory| memory.session);
-    let session = known.unwrap_or_else(|| format!("covey-{}", unique()));
     let free = asked.turn.mode >= Mode::Auto;
-    let gateway = if free { Gateway::connect(post).await } else { Ok(None) };
+    let gateway = if free { Gateway::connect(post).await? } else { None };
     let ended = match gateway {
-        Ok(Some(gateway)) => through_gateway(gateway, post, &session, &mut asked, cancel).await,
-        // Nobody listens, or nobody may be asked: its program does it here.
-        Ok(None) if !post.program.as_os_str().is_empty() => {
-            asked.only_looks(post).await;
-            through_program(post, &session, &mut asked, cancel).await
+        Some(gateway) => {
+            // The same name each time, so that it remembers, and one that no other session has.
+            let known = asked.memory.as_ref().map(|memory| memory.session.clone());
+            let session = known.unwrap_or_else(|| format!("covey-{}", unique()));
+            let ended = through_gateway(gateway, post, &session, &mut asked, cancel).await;
+            if ended.is_ok() {
+                past::remember(post, asked.turn, &session);
+            }
+            ended
         }
-        Ok(None) => Err(Trouble::unreachable(
+        // Nobody listens, or nobody may be asked: its program does it here.
+        None if !post.program.as_os_str().is_empty() => {
+            asked.only_looks(post).await;
+            // It knows nothing of what the gateway knows, and keeps nothing.
+            asked.prompt = words(asked.turn, past::preamble(post, asked.turn, None).await);
+            through_program(post, &mut asked, cancel).await
+        }
+        None => Err(Trouble::unreachable(
             format!("no gateway of `{}` listens, and its program is not installed", post.id),
             Some("openclaw gateway run, or: covey agents install openclaw".to_owned()),
         )),
-        Err(trouble) => Err(trouble),
     };
     asked.telling.finish().await;
-    if ended.is_ok() {
-        past::remember(post, asked.turn, &session);
-    }
     ended
 }
 
@@ -67,9 +75,17 @@ async fn through_gateway(
     asked: &mut Asked<'_>,
     cancel: &CancellationToken,
 ) -> Result<Ended, Trouble> {
+    if let Err(trouble) = gateway.settle(session, &post.cwd).await
+        && asked.memory.is_none()
+    {
+        let text = format!("`{}` works in its own folder, not in this project: {}", post.id, trouble.message);
+        asked.telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
+    }
     let mut reader = Reader::new();
     let level = asked.turn.effort.and_then(|effort| post.known.thinking(effort));
-    reader.asked(gateway.agent(&asked.prompt, session, &unique(), level).await?);
+    let run =
+        Run { prompt: &asked.prompt, session, key: &unique(), thinking: level, model: post.model.as_deref() };
+    reader.asked(gateway.agent(&run).await?);
     let deadline = Instant::now() + DEADLINE;
     loop {
         let frame = tokio::select! {
@@ -97,21 +113,43 @@ async fn through_gateway(
     }
 }
 
+/// By its own program, in the project. What is not known to an older one is said to it in other words.
 async fn through_program(
     post: &Post,
-    session: &str,
     asked: &mut Asked<'_>,
     cancel: &CancellationToken,
 ) -> Result<Ended, Trouble> {
-    let mut args = vec!["agent", "--local", "--json", "--session-id", session];
-    if let Some(level) = asked.turn.effort.and_then(|effort| post.known.thinking(effort)) {
-        args.extend(["--thinking", level]);
+    let level = asked.turn.effort.and_then(|effort| post.known.thinking(effort));
+    let mut more: Vec<&str> = Vec::new();
+    more.extend(level.into_iter().flat_map(|level| ["--thinking", level]));
+    more.extend(post.model.iter().flat_map(|model| ["--model", model]));
+    let cwd = post.cwd.to_string_lossy();
+    let exec =
+        ["agent", "exec", "--json", "--timeout", DEADLINE_SECONDS, "--cwd", &cwd, "--message-file", "-"];
+    let prompt = asked.prompt.clone();
+    let ended = follow_program(post, &[&exec, more.as_slice()].concat(), &prompt, asked, cancel).await;
+    match ended {
+        Err(trouble) if trouble.unreachable && is_misuse(&trouble.message) => {
+            let session = format!("covey-{}", unique());
+            let local = ["agent", "--local", "--json", "--session-id", &session, "--message", &prompt];
+            follow_program(post, &[&local, more.as_slice()].concat(), "", asked, cancel).await
+        }
+        ended => ended,
     }
-    args.extend(["--message", &asked.prompt]);
-    let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
+}
+
+async fn follow_program(
+    post: &Post,
+    args: &[&str],
+    input: &str,
+    asked: &mut Asked<'_>,
+    cancel: &CancellationToken,
+) -> Result<Ended, Trouble> {
+    let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
     let start = post.start(asked.turn.mode, &args);
     let mut process = LineProcess::start_whole(&start, &post.fleet.options, &post.id)?;
     let _working = process.on_roll().work();
+    process.write(input.as_bytes()).await;
     process.close_input();
     let mut reader = Reader::new();
     loop {

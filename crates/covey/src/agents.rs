@@ -140,9 +140,10 @@ fn shown(body: &EventBody) -> String {
         EventBody::AgentMessage(chunk) => format!("says     {}", first(&chunk.text)),
         EventBody::AgentThought(chunk) => format!("thinks   {}", first(&chunk.text)),
         EventBody::Commands(list) => {
-            let names: Vec<&str> =
-                list.commands.iter().map(|command| command.name.as_str()).take(12).collect();
-            format!("commands {} (/{}, …)", list.commands.len(), names.join(", /"))
+            const SHOWN: usize = 12;
+            let names = list.commands.iter().take(SHOWN).map(|command| format!(" /{}", command.name));
+            let more = if list.commands.len() > SHOWN { " …" } else { "" };
+            format!("commands {}{}{more}", list.commands.len(), names.collect::<String>())
         }
         EventBody::Usage(report) => {
             format!("usage    {} in, {} out", report.usage.input, report.usage.output)

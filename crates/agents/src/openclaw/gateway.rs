@@ -11,8 +11,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::fleet::{Post, Trouble};
 
-/// The version of its protocol.
-const PROTOCOL: u32 = 3;
+/// The versions of its protocol: gateways take one of them.
+const OLDEST: u64 = 3;
+const NEWEST: u64 = 4;
 const CONNECTING: Duration = Duration::from_secs(10);
 const ANSWERING: Duration = Duration::from_secs(30);
 
@@ -20,6 +21,18 @@ pub(super) struct Gateway {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     requests: u32,
     id: String,
+    /// The version that it chose.
+    protocol: u64,
+}
+
+/// What it is asked to do.
+pub(super) struct Run<'a> {
+    pub(super) prompt: &'a str,
+    pub(super) session: &'a str,
+    /// A name for this run that no other has.
+    pub(super) key: &'a str,
+    pub(super) thinking: Option<&'a str>,
+    pub(super) model: Option<&'a str>,
 }
 
 impl Gateway {
@@ -39,7 +52,7 @@ impl Gateway {
                 None => Ok(None),
             };
         };
-        let mut gateway = Self { socket, requests: 0, id: post.id.to_string() };
+        let mut gateway = Self { socket, requests: 0, id: post.id.to_string(), protocol: OLDEST };
         tokio::time::timeout(CONNECTING, gateway.introduce(post)).await.unwrap_or_else(|_| {
             Err(Trouble::unreachable(format!("the gateway of `{}` does not answer", post.id), None))
         })?;
@@ -55,33 +68,43 @@ impl Gateway {
         }
         let options = &post.fleet.options;
         let mut hello = json!({
-            "minProtocol": PROTOCOL, "maxProtocol": PROTOCOL,
+            "minProtocol": OLDEST, "maxProtocol": NEWEST,
             "client": {"id": "cli", "version": options.version, "platform": std::env::consts::OS, "mode": "cli"},
-            "role": "operator", "scopes": ["operator.read", "operator.write"], "caps": [], "locale": "en",
+            // Without the last a session works in the gateway's folder, not in the project.
+            "role": "operator", "scopes": ["operator.read", "operator.write", "operator.admin"],
+            // Else it tells that a tool ran, but not with what nor what came of it.
+            "caps": ["tool-events"], "locale": "en",
         });
         const TOKEN: &str = "OPENCLAW_GATEWAY_TOKEN";
         let token = post.known.config.env.get(TOKEN).cloned().or_else(|| (options.env)(TOKEN));
         if let Some(token) = token.or_else(|| written_token(&options.user_home)) {
             hello["auth"] = json!({"token": token});
         }
-        self.request("connect", hello).await.map(drop).map_err(|trouble| Trouble {
+        let (_, hello) = self.request("connect", hello).await.map_err(|trouble| Trouble {
             hint: Some(format!("set {TOKEN}, or gateway.auth.token in ~/.openclaw/openclaw.json")),
             unreachable: true,
             ..trouble
-        })
+        })?;
+        self.protocol = hello["protocol"].as_u64().unwrap_or(OLDEST);
+        Ok(())
+    }
+
+    /// Has a session work in a folder. One that is there already is left as it is.
+    pub(super) async fn settle(&mut self, session: &str, cwd: &Path) -> Result<(), Trouble> {
+        if self.protocol == OLDEST {
+            return Err(Trouble::new("its version has no word for that".to_owned()));
+        }
+        self.request("sessions.create", json!({"key": session, "cwd": cwd})).await.map(drop)
     }
 
     /// Starts a run, and answers with the id of the request and what it was answered with.
-    pub(super) async fn agent(
-        &mut self,
-        prompt: &str,
-        session: &str,
-        key: &str,
-        thinking: Option<&str>,
-    ) -> Result<(String, Value), Trouble> {
-        let mut params = json!({"message": prompt, "idempotencyKey": key, "sessionKey": session});
-        if let Some(level) = thinking {
+    pub(super) async fn agent(&mut self, run: &Run<'_>) -> Result<(String, Value), Trouble> {
+        let mut params = json!({"message": run.prompt, "idempotencyKey": run.key, "sessionKey": run.session});
+        if let Some(level) = run.thinking {
             params["thinking"] = json!(level);
+        }
+        if let Some(model) = run.model {
+            params["model"] = json!(model);
         }
         self.request("agent", params).await
     }
@@ -89,7 +112,8 @@ impl Gateway {
     /// Stops one run, and no other.
     pub(super) async fn stop(&mut self, run: Option<&str>, session: &str) {
         let params = json!({"runId": run, "sessionKey": session});
-        let stopping = self.request("agent.stop", params);
+        let method = if self.protocol == OLDEST { "agent.stop" } else { "chat.abort" };
+        let stopping = self.request(method, params);
         // A session waits two seconds for a cancelled agent.
         let _ = tokio::time::timeout(Duration::from_millis(1200), stopping).await;
         let _ = self.socket.close(None).await;

@@ -63,7 +63,8 @@ impl Reader {
         }
         let data = &payload["data"];
         let delta = data["delta"].as_str();
-        let message = self.run.clone().unwrap_or_default();
+        // What it says before and after a tool are two messages.
+        let message = data["itemId"].as_str().or(self.run.as_deref()).unwrap_or_default().to_owned();
         match payload["stream"].as_str() {
             Some("assistant") => {
                 self.streamed |= delta.is_some();
@@ -98,6 +99,10 @@ impl Reader {
             self.run = payload["runId"].as_str().map(str::to_owned).or(self.run.take());
             return vec![];
         }
+        if let Some(why @ ("error" | "timeout" | "aborted" | "cancelled")) = payload["status"].as_str() {
+            let told = payload.pointer("/error/message").or(payload.get("summary")).and_then(Value::as_str);
+            return vec![Heard::Failed(told.unwrap_or(why).to_owned())];
+        }
         let result = if payload["result"].is_object() { &payload["result"] } else { payload };
         self.whole(result)
     }
@@ -112,13 +117,18 @@ impl Reader {
                 heard.push(said(&texts.join("\n\n"), self.run.as_deref().unwrap_or("answer")));
             }
         }
-        heard.extend(result.pointer("/meta/agentMeta/usage").and_then(usage).map(Heard::Usage));
+        let used = result.pointer("/meta/agentMeta/usage").or(result.get("usage"));
+        heard.extend(used.and_then(usage).map(Heard::Usage));
         heard.push(Heard::Done);
         heard
     }
 
     /// What the program prints: events a line, or one document at its end.
     pub(super) fn read_program(&mut self, value: &Value) -> Vec<Heard> {
+        if value["ok"] == false {
+            let why = value.pointer("/error/message").and_then(Value::as_str).unwrap_or("it failed");
+            return vec![Heard::Failed(why.to_owned())];
+        }
         if value["payloads"].is_array() || value["meta"].is_object() {
             return self.whole(value);
         }
@@ -143,23 +153,27 @@ fn tool(data: &Value) -> Option<Heard> {
         "result" | "end" => ToolStatus::Completed,
         _ => ToolStatus::InProgress,
     };
-    let output = match &data["result"] {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
     let kind = match name {
         "exec" | "bash" | "shell" | "process" => ToolKind::Execute,
-        "read" => ToolKind::Read,
+        "read" | "ls" => ToolKind::Read,
         "write" | "edit" | "apply_patch" => ToolKind::Edit,
         "web_fetch" | "web_search" | "browser" => ToolKind::Fetch,
         _ => ToolKind::Other,
     };
+    let args = &data["args"];
+    let about = ["command", "path", "url", "query"].iter().find_map(|key| args[key].as_str());
+    let title = match (kind, about) {
+        (ToolKind::Execute, Some(command)) => command.to_owned(),
+        (_, Some(about)) => format!("{name} {about}"),
+        _ => name.to_owned(),
+    };
+    let begins = phase == "start";
+    let output = output(&data["result"]).or_else(|| output(&data["partialResult"]));
     Some(Heard::News(Box::new(News::Tool(ToolNews {
         call: CallId::new(call),
-        begins: phase == "start",
+        begins,
         name: Some(name.to_owned()),
-        title: Some(name.to_owned()),
+        title: begins.then_some(title),
         kind: Some(kind),
         status: Some(status),
         input: data.get("args").cloned(),
@@ -167,6 +181,19 @@ fn tool(data: &Value) -> Option<Heard> {
         content: output.map(|text| vec![ToolContent::text(text)]),
         locations: None,
     }))))
+}
+
+/// What came of a tool: a text, or blocks of which some are texts.
+fn output(result: &Value) -> Option<String> {
+    if let Some(blocks) = result["content"].as_array() {
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        return Some(texts.join("\n")).filter(|text| !text.is_empty());
+    }
+    match result {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
 }
 
 #[cfg(test)]

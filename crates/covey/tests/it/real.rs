@@ -3,6 +3,7 @@
 //! Each plays: hello, a tool that is allowed, one that is denied, a resumed session, a cancelled turn, and a plan that
 //! may not write.
 
+mod openclaw;
 mod players;
 
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use testkit::ModelServer;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::world::{Done, World, finish, signal};
-use players::{CLAUDE, CLINE, CODEX, COPILOT, GEMINI, KIMI, OPENCODE, Player, QWEN};
+use players::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, GOOSE, KIMI, OPENCODE, Player, QWEN};
 
 /// A world in which one agent is installed, with a home of its own.
 struct Stage {
@@ -79,6 +80,24 @@ impl Stage {
         (done, result)
     }
 
+    /// A turn that is cancelled as soon as the agent speaks.
+    async fn cancel(&self, arguments: &[&str]) {
+        let words = "one two three four five six seven eight nine ten ".repeat(4);
+        let prompt = format!("[[slow]] [[say:{words}]]");
+        let mut child = self.command(&[arguments, &[&prompt]].concat()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut last = String::new();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if line.contains("\"agent_message\"") && !last.contains("agent_message") {
+                signal(&child, Signal::INT);
+            }
+            last = line;
+        }
+        let done = finish(child).await;
+        let result: Value = serde_json::from_str(&last).unwrap();
+        assert_eq!((done.code, result["stop"].as_str()), (Some(130), Some("cancelled")), "{result}");
+    }
+
     fn shell(&self, command: &str) -> String {
         format!("Do it. [[tool:{} {}]]", self.player.shell_tool, (self.player.shell)(command))
     }
@@ -130,19 +149,7 @@ async fn play(player: &'static Player) {
         assert!(asked.iter().any(told), "{:?}", asked.last().map(|request| &request.json));
     }
 
-    // Cancelled as soon as it speaks.
-    let mut child = stage.command(&["[[slow]] [[say:one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty one two three four five six seven]]"]).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut last = String::new();
-    while let Some(line) = lines.next_line().await.unwrap() {
-        if line.contains("\"agent_message\"") && !last.contains("agent_message") {
-            signal(&child, Signal::INT);
-        }
-        last = line;
-    }
-    let done = finish(child).await;
-    let result: Value = serde_json::from_str(&last).unwrap();
-    assert_eq!((done.code, result["stop"].as_str()), (Some(130), Some("cancelled")), "{result}");
+    stage.cancel(&[]).await;
 }
 
 /// Without the better interface: what it prints is read, and below mode auto it only looks.
@@ -212,4 +219,20 @@ async fn qwen() {
 #[ignore = "needs the real program: cargo xtask real kimi"]
 async fn kimi() {
     play(&KIMI).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real goose"]
+async fn goose() {
+    play(&GOOSE).await;
+}
+
+/// Nobody here has an account: it is greeted, and says that it wants one.
+#[tokio::test]
+#[ignore = "needs the real program: cargo xtask real auggie"]
+async fn auggie() {
+    let stage = Stage::new(&AUGGIE).await;
+    let (done, _) = stage.run(&["Say hello"]).await;
+    assert_eq!((done.code, done.out.contains("wants you to log in")), (Some(5), true), "{done:?}");
+    assert!(done.out.contains("covey agents login auggie"), "{done:?}");
 }

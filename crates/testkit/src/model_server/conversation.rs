@@ -121,13 +121,17 @@ impl Conversation {
     }
 }
 
-/// What stands between `[[` and `]]`. The JSON of a tool call may itself hold `]]`, so it is read as JSON.
 /// What some agents put in the person's mouth, after what the person said.
 fn is_reminder(text: &str) -> bool {
+    const MARKS: &[(&str, &str)] = &[
+        ("<system-reminder>", "</system-reminder>"),
+        ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"),
+    ];
     let text = text.trim();
-    text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")
+    MARKS.iter().any(|(begin, end)| text.starts_with(begin) && text.ends_with(end))
 }
 
+/// What stands between `[[` and `]]`. The JSON of a tool call may itself hold `]]`, so it is read as JSON.
 fn directives(prompt: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = prompt;

@@ -15,8 +15,12 @@ use crate::world::{Done, World, finish, signal};
 
 type Asked = Arc<Mutex<Vec<Value>>>;
 
-/// A gateway that serves others too, and one run of ours.
+/// A gateway of the newest protocol that serves others too, and one run of ours.
 async fn gateway() -> (String, Asked) {
+    gateway_of(4).await
+}
+
+async fn gateway_of(protocol: u64) -> (String, Asked) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}", listener.local_addr().unwrap());
     let asked: Asked = Arc::default();
@@ -32,7 +36,7 @@ async fn gateway() -> (String, Asked) {
                 while let Some(Ok(Message::Text(text))) = socket.next().await {
                     let frame: Value = serde_json::from_str(text.as_str()).unwrap();
                     hears.lock().unwrap().push(frame.clone());
-                    for answer in answers(&frame) {
+                    for answer in answers(&frame, protocol) {
                         socket.send(Message::text(answer.to_string())).await.unwrap();
                     }
                 }
@@ -42,14 +46,19 @@ async fn gateway() -> (String, Asked) {
     (url, asked)
 }
 
-fn answers(frame: &Value) -> Vec<Value> {
+fn answers(frame: &Value, protocol: u64) -> Vec<Value> {
     let ok = |payload: Value| json!({"type": "res", "id": frame["id"], "ok": true, "payload": payload});
     let event = |run: &str, stream: &str, data: Value| json!({"type": "event", "event": "agent", "payload": {"runId": run, "stream": stream, "data": data}});
     match frame["method"].as_str().unwrap() {
         "connect" if frame["params"]["auth"]["token"] != "claw-token" => {
             vec![json!({"type": "res", "id": frame["id"], "ok": false, "error": {"message": "unauthorized"}})]
         }
-        "connect" => vec![ok(json!({"protocol": 3}))],
+        "connect" if frame["params"]["maxProtocol"].as_u64().unwrap() < protocol => {
+            vec![
+                json!({"type": "res", "id": frame["id"], "ok": false, "error": {"message": "protocol mismatch"}}),
+            ]
+        }
+        "connect" => vec![ok(json!({"protocol": protocol}))],
         "agent" => {
             let mut frames = vec![
                 event("theirs", "assistant", json!({"delta": "not for you"})),
@@ -64,7 +73,7 @@ fn answers(frame: &Value) -> Vec<Value> {
                 event(
                     "mine",
                     "tool",
-                    json!({"phase": "result", "name": "exec", "toolCallId": "c1", "result": "a.txt"}),
+                    json!({"phase": "result", "name": "exec", "toolCallId": "c1", "result": {"content": [{"type": "text", "text": "a.txt"}]}}),
                 ),
                 event("mine", "assistant", json!({"delta": "There is "})),
                 event("mine", "assistant", json!({"delta": "a.txt"})),
@@ -96,7 +105,7 @@ async fn a_gateways_run_is_told_once_and_only_ours() {
     let (url, asked) = gateway().await;
     configure(&world, &url, "claw-token");
     let done = run(&world, &["--mode", "auto", "look"]).await;
-    let expected = "thinks: hm\ncalls exec: exec\n  completed a.txt\nsays: There is a.txt\nends: done";
+    let expected = "thinks: hm\ncalls exec: ls\n  completed a.txt\nsays: There is a.txt\nends: done";
     assert_eq!(told(&done), expected, "{done:?}");
     assert_eq!(result(&done)["usage"]["input"], 9);
     run(&world, &["--mode", "auto", "--continue", "look again"]).await;
@@ -107,13 +116,33 @@ async fn a_gateways_run_is_told_once_and_only_ours() {
     assert_ne!(runs[0]["idempotencyKey"], runs[1]["idempotencyKey"]);
     assert_eq!(runs[1]["message"], "look again", "history is not sent twice");
     let hello = &asked[0]["params"];
-    assert_eq!((hello["minProtocol"].as_u64(), hello["maxProtocol"].as_u64()), (Some(3), Some(3)));
+    assert_eq!((hello["minProtocol"].as_u64(), hello["maxProtocol"].as_u64()), (Some(3), Some(4)));
+    let made = asked.iter().find(|frame| frame["method"] == "sessions.create").unwrap();
+    assert_eq!(made["params"], json!({"key": runs[0]["sessionKey"], "cwd": world.project}));
+}
+
+/// It can not be told where to work.
+#[tokio::test]
+async fn an_older_gateway_works_in_a_folder_of_its_own_and_that_is_told() {
+    let world = World::bare("").await;
+    let (url, asked) = gateway_of(3).await;
+    configure(&world, &url, "claw-token");
+    let done = run(&world, &["--mode", "auto", "look"]).await;
+    assert!(done.out.contains("works in its own folder, not in this project"), "{done:?}");
+    assert!(told(&done).ends_with("says: There is a.txt\nends: done"), "{done:?}");
+    assert!(asked.lock().unwrap().iter().all(|frame| frame["method"] != "sessions.create"));
 }
 
 #[tokio::test]
 async fn a_cancelled_run_is_stopped_and_no_other() {
+    for (protocol, word) in [(3, "agent.stop"), (4, "chat.abort")] {
+        stops(protocol, word).await;
+    }
+}
+
+async fn stops(protocol: u64, word: &str) {
     let world = World::bare("").await;
-    let (url, asked) = gateway().await;
+    let (url, asked) = gateway_of(protocol).await;
     configure(&world, &url, "claw-token");
     let mut child =
         world.command(&["run", "--json", "--agent", "openclaw", "--mode", "auto", "wait"]).spawn().unwrap();
@@ -125,7 +154,7 @@ async fn a_cancelled_run_is_stopped_and_no_other() {
     }
     assert_eq!(finish(child).await.code, Some(130));
     let asked = asked.lock().unwrap();
-    let stop = asked.iter().find(|frame| frame["method"] == "agent.stop").unwrap();
+    let stop = asked.iter().find(|frame| frame["method"] == word).unwrap();
     assert_eq!(stop["params"]["runId"], "mine");
 }
 
@@ -147,7 +176,8 @@ async fn without_a_gateway_its_program_does_it_inside_the_walls() {
     let folder = world.project.parent().unwrap().join("bin");
     std::fs::create_dir_all(&folder).unwrap();
     let program = folder.join("openclaw");
-    let script = "#!/bin/sh\necho starting >&2\ntouch written.txt 2>/dev/null\ncat <<E\n{\n  \"payloads\": [{\"text\": \"Hello\"}],\n  \"meta\": {\"agentMeta\": {\"usage\": {\"input\": 5, \"output\": 1}}}\n}\nE\n";
+    // An older one, which does not know the word for one run in a folder.
+    let script = "#!/bin/sh\nif [ \"$2\" = exec ]; then echo 'error: too many arguments for agent' >&2; exit 1; fi\necho starting >&2\ntouch written.txt 2>/dev/null\ncat <<E\n{\n  \"payloads\": [{\"text\": \"Hello\"}],\n  \"meta\": {\"agentMeta\": {\"usage\": {\"input\": 5, \"output\": 1}}}\n}\nE\n";
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     world.configure(&format!("[agents.openclaw]\nurl = {url:?}\ncommand = {program:?}\n"));

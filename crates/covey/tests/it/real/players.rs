@@ -177,3 +177,54 @@ pub(super) const KIMI: Player = Player {
     write_tool: "Write",
     thinks: None,
 };
+
+pub(super) const GOOSE: Player = Player {
+    agent: "goose",
+    settings: |server| {
+        format!(
+            "env = {{ GOOSE_PROVIDER = \"openai\", GOOSE_MODEL = \"fake-model\", OPENAI_API_KEY = \"fake-key-000000\", OPENAI_HOST = {:?}, GOOSE_DISABLE_KEYRING = \"1\", GOOSE_TELEMETRY_ENABLED = \"false\" }}",
+            server.url()
+        )
+    },
+    home: |_| vec![],
+    shell: |command| json!({"command": command}),
+    shell_tool: "shell",
+    write: |path| json!({"path": path, "content": "text"}),
+    write_tool: "write",
+    thinks: None,
+};
+
+/// By its gateway, which the test starts; in modes that ask, by its program.
+pub(super) const OPENCLAW: Player = Player {
+    agent: "openclaw",
+    settings: |_| "env = { OPENCLAW_GATEWAY_TOKEN = \"token-of-the-gateway\" }".to_owned(),
+    home: |server| {
+        let model = json!({"id": "fake-model", "name": "fake", "contextWindow": 64000, "maxTokens": 4000});
+        let provider = json!({
+            "baseUrl": server.base_url(), "apiKey": "fake-key-000000", "api": "openai-completions", "models": [model],
+        });
+        let settings = json!({
+            "models": {"providers": {"fake": provider}},
+            "agents": {"defaults": {"model": {"primary": "fake/fake-model"}, "skipBootstrap": true}},
+            "gateway": {"mode": "local", "auth": {"token": "token-of-the-gateway"}},
+        });
+        vec![(".openclaw/openclaw.json", settings.to_string())]
+    },
+    shell: |command| json!({"command": command}),
+    shell_tool: "exec",
+    write: |path| json!({"path": path, "content": "text"}),
+    write_tool: "write",
+    thinks: None,
+};
+
+/// Its maker's own service answers it, so it can only be greeted.
+pub(super) const AUGGIE: Player = Player {
+    agent: "auggie",
+    settings: |_| String::new(),
+    home: |_| vec![],
+    shell: |_| Value::Null,
+    shell_tool: "",
+    write: |_| Value::Null,
+    write_tool: "",
+    thinks: None,
+};
