@@ -21,7 +21,7 @@ pub enum Level {
     File = 1,
     /// A function, method, class or type; a section; a stretch of loose code.
     Symbol = 2,
-    /// A part of a long symbol, for showing.
+    /// A part of a long symbol: for showing, and for the encoder, which reads no further than the first lines of anything.
     Block = 3,
 }
 
@@ -121,10 +121,10 @@ pub struct Outline {
     pub owners: Vec<u32>,
 }
 
-/// A symbol longer than this is shown in parts.
-const LONG: u32 = 80;
-/// How long such a part is.
-const BLOCK: u32 = 40;
+/// A symbol longer than this has parts.
+const LONG: u32 = 40;
+/// How long such a part is: the encoder reads about ten lines.
+const BLOCK: u32 = 20;
 
 /// Cuts a file. Never fails: what a grammar can not read is cut by lines.
 pub fn outline(path: &str, text: &str) -> Outline {
@@ -283,10 +283,28 @@ pub(crate) fn title<'a>(names: impl Iterator<Item = &'a str>) -> String {
     title
 }
 
+/// Code in languages without a grammar here.
+fn is_code_of_others(path: &str) -> bool {
+    const EXTENSIONS: &[&str] = &[
+        "adb", "ads", "asm", "astro", "awk", "bas", "clj", "cljc", "cljs", "coffee", "cr", "d", "dart",
+        "ejs", "el", "elm", "erb", "erl", "ex", "exs", "f", "f03", "f90", "f95", "fish", "fs", "fsx", "gd",
+        "gleam", "glsl", "gql", "graphql", "groovy", "gradle", "haml", "hbs", "hcl", "hlsl", "hrl", "hs",
+        "idr", "jinja", "jl", "l", "lean", "lhs", "lisp", "lua", "m", "metal", "mk", "ml", "mli", "mm",
+        "nim", "nix", "odin", "pas", "pl", "pm", "proto", "ps1", "psm1", "pug", "purs", "r", "raku", "re",
+        "rkt", "rego", "s", "scm", "sol", "sql", "sv", "svh", "tcl", "tf", "thrift", "v", "vala", "vb",
+        "vhd", "vhdl", "vim", "wat", "wgsl", "y", "yy", "zig",
+    ];
+    let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    extension.is_some_and(|end| EXTENSIONS.contains(&end.to_ascii_lowercase().as_str()))
+}
+
 /// Which part a file plays, by its path and its language.
 pub(crate) fn part(path: &str, language: Language) -> Part {
     match Part::of(path) {
         Part::Code if language.is_prose() => Part::Docs,
+        Part::Code if language.is_data() || (language == Language::Other && !is_code_of_others(path)) => {
+            Part::Settings
+        }
         part => part,
     }
 }

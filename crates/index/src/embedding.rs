@@ -52,7 +52,7 @@ pub(crate) fn embed(index: &Index, progress: Progress<'_>, cancel: &Cancel) -> R
             let row = part.segment.file(file);
             for chunk in row.first_chunk..row.first_chunk + row.chunk_count {
                 let row = part.segment.chunk(chunk);
-                if row.level == Level::Block {
+                if !row.has_passage() {
                     continue;
                 }
                 done.wanted += 1;

@@ -76,6 +76,8 @@ pub struct Status {
     /// Pieces that are searched, and blocks of long ones.
     pub chunks: u32,
     pub blocks: u32,
+    /// Texts for the encoder, and how many it has read.
+    pub passages: u32,
     pub vectors: u32,
     pub model: Option<String>,
     /// On disk.
@@ -174,6 +176,7 @@ impl Index {
             files: totals.files,
             chunks: totals.chunks,
             blocks: totals.blocks,
+            passages: totals.passages,
             vectors: totals.vectors,
             model,
             bytes,

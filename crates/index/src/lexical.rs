@@ -38,6 +38,10 @@ pub(crate) struct Shape {
     pub(crate) ranges: Vec<(u32, u32)>,
     file_body: Vec<f32>,
     file_path: Vec<f32>,
+    /// Blocks and the symbols that they are parts of.
+    pub(crate) blocks: Vec<(u32, u32)>,
+    /// Tests and the files that they are named for.
+    pub(crate) tests: Vec<(u32, u32)>,
 }
 
 impl Shape {
@@ -52,6 +56,8 @@ impl Shape {
             ranges: vec![(0, 0); view.file_end() as usize],
             file_body: vec![0.0; view.file_end() as usize],
             file_path: vec![0.0; view.file_end() as usize],
+            blocks: Vec::new(),
+            tests: crate::tested::pairs(view),
         };
         let average = |sum: u64, count: u32| (sum as f32 / count.max(1) as f32).max(1.0);
         let name = average(totals.name_length, totals.chunks);
@@ -69,6 +75,7 @@ impl Shape {
                 let at = chunk as usize;
                 shape.file[at] = file;
                 shape.searched[at] = row.level != crate::chunk::Level::Block;
+                shape.blocks.extend(row.parent.filter(|_| !shape.searched[at]).map(|parent| (chunk, parent)));
                 shape.name[at] = f32::from(row.name_length) / name;
                 shape.body[at] = row.body_length as f32 / body;
                 shape.file_body[file as usize] += row.body_length as f32 / file_body;

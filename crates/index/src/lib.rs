@@ -21,6 +21,7 @@ mod chunk;
 
 mod segment;
 mod store;
+mod tested;
 mod vectors;
 
 mod embed;

@@ -1,7 +1,11 @@
 //! What a person or an agent asks for: words, names, paths, places in a stack trace.
 
+mod change;
+mod issue;
+
 use std::collections::HashMap;
 
+use self::change::Change;
 use crate::language::prefix;
 use crate::tokens::{Token, hash, tokens};
 
@@ -11,6 +15,8 @@ const MAX_TERMS: usize = 160;
 /// How much the place and the verb of a change count, against its other words.
 const SCOPE: f32 = 1.5;
 const VERB: f32 = 0.3;
+/// And neighbouring words as one name.
+const COMPOUND: f32 = 0.5;
 
 /// What kind of question it is; the weights depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -51,21 +57,21 @@ pub(crate) struct Query {
     pub(crate) tests: bool,
     pub(crate) docs: bool,
     pub(crate) examples: bool,
+    /// Of settings, data and what builds the project.
+    pub(crate) settings: bool,
     /// What the encoder gets.
     pub(crate) text: String,
 }
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Self {
-        let text = without_comments(prefix(text, MAX_TEXT));
+        let text = issue::without_comments(prefix(text, MAX_TEXT));
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let words = text.split_whitespace().count();
         let long = lines.len() > 2 || words > 60;
         let (names, paths, frames) = mentions(&text);
+        let lines = if long { issue::telling(&lines) } else { lines };
         let change = if long { Change::default() } else { Change::of(lines.first().copied().unwrap_or("")) };
-        let terms = terms(&lines, long, &change);
-        let lower: Vec<String> = terms.iter().map(|term| term.text.clone()).collect();
-        let speaks = |words: &[&str]| lower.iter().any(|term| words.contains(&term.as_str()));
         let kind = if long {
             QueryKind::Long
         } else if words <= 3 && !names.is_empty() || words == 1 {
@@ -78,25 +84,18 @@ impl Query {
         } else {
             QueryKind::Sentence
         };
+        let terms = terms(&lines, kind, &change);
+        // An issue always speaks of tests somewhere.
+        let speaks = |words: &[&str]| !long && terms.iter().any(|term| words.contains(&term.text.as_str()));
         // The title says it; an issue's first lines may fit too.
         let dense =
             if long { lines.iter().take(3).copied().collect::<Vec<_>>().join("\n") } else { lines.join(" ") };
         Self {
             kind,
-            // An issue always speaks of tests somewhere.
-            tests: !long && speaks(&["test", "tests", "spec", "fixtur", "mock"]),
-            docs: !long
-                && speaks(&[
-                    "doc",
-                    "docs",
-                    "document",
-                    "documentation",
-                    "readm",
-                    "changelog",
-                    "guid",
-                    "tutorial",
-                ]),
-            examples: !long && speaks(&["exampl", "demo", "bench", "benchmark", "sampl"]),
+            tests: speaks(OF_TESTS),
+            docs: speaks(OF_DOCS),
+            examples: speaks(OF_EXAMPLES),
+            settings: speaks(OF_SETTINGS),
             terms,
             names,
             paths,
@@ -105,6 +104,35 @@ impl Query {
         }
     }
 }
+
+/// Words that ask for a part of the project, stemmed as tokens are.
+const OF_TESTS: &[&str] = &["test", "tests", "spec", "fixtur", "mock"];
+const OF_DOCS: &[&str] =
+    &["doc", "docs", "document", "documentation", "readm", "changelog", "guid", "tutorial"];
+const OF_EXAMPLES: &[&str] = &["exampl", "demo", "bench", "benchmark", "sampl"];
+const OF_SETTINGS: &[&str] = &[
+    "build",
+    "cargo",
+    "ci",
+    "cmak",
+    "config",
+    "configur",
+    "configuration",
+    "dependency",
+    "docker",
+    "json",
+    "lint",
+    "makefil",
+    "manifest",
+    "npm",
+    "packag",
+    "releas",
+    "script",
+    "toml",
+    "version",
+    "workflow",
+    "yaml",
+];
 
 /// Words as in a search box: several, without the capitals and the full stop of a sentence, or a plain question.
 fn is_question(text: &str) -> bool {
@@ -137,113 +165,8 @@ fn names_a_language(text: &str) -> bool {
     plain && text.contains(' ') && text.split_whitespace().any(|word| LANGUAGES.contains(&word))
 }
 
-/// What templates say to the author of an issue.
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<!--") {
-        out.push_str(before);
-        match after.split_once("-->") {
-            Some((_, after)) => rest = after,
-            // Some never close it; then only its line goes.
-            None => rest = after.split_once('\n').map_or("", |(_, after)| after),
-        }
-    }
-    out.push_str(rest);
-    if out.trim().is_empty() { text.to_owned() } else { out }
-}
-
-/// A first line as people write them about changes: `scope: verb the rest`, either of the first two or both.
-#[derive(Debug, Default)]
-struct Change {
-    is_one: bool,
-    /// Tokens of what comes before the colon, which names a place.
-    scope: Vec<Vec<u8>>,
-    /// Tokens of the verb, which says what is done and not where.
-    verb: Vec<Vec<u8>>,
-}
-
-impl Change {
-    fn of(line: &str) -> Self {
-        // `feat(router)!: …` is a kind of change and a place.
-        const KINDS: &[&str] =
-            &["fix", "feat", "chore", "refactor", "perf", "docs", "test", "build", "ci", "style", "revert"];
-        const VERBS: &[&str] = &[
-            "add",
-            "added",
-            "adding",
-            "allow",
-            "avoid",
-            "bump",
-            "change",
-            "correct",
-            "deprecate",
-            "disable",
-            "document",
-            "drop",
-            "enable",
-            "ensure",
-            "fix",
-            "fixed",
-            "fixing",
-            "handle",
-            "implement",
-            "improve",
-            "improved",
-            "introduce",
-            "make",
-            "migrate",
-            "move",
-            "optimize",
-            "prevent",
-            "reduce",
-            "refactor",
-            "refactored",
-            "relax",
-            "remove",
-            "removed",
-            "removing",
-            "rename",
-            "replace",
-            "restore",
-            "revert",
-            "simplify",
-            "stop",
-            "support",
-            "switch",
-            "update",
-            "updated",
-            "use",
-        ];
-        let collect = |text: &str| {
-            let mut list = Vec::new();
-            tokens(text, |_, token| list.push(token.to_vec()));
-            list
-        };
-        let before = line.split_once(": ").map(|(before, _)| before);
-        let before = before.filter(|before| before.len() < 40 && before.split_whitespace().count() <= 3);
-        let rest = before.map_or(line, |before| line[before.len() + 1..].trim_start());
-        let mut change = Self { is_one: before.is_some(), ..Self::default() };
-        if let Some(before) = before {
-            let (kind, place) = before.split_once('(').unwrap_or((before, ""));
-            if KINDS.contains(&kind.trim_end_matches('!').to_ascii_lowercase().as_str()) {
-                change.verb = collect(kind);
-                change.scope = collect(place);
-            } else {
-                change.scope = collect(before);
-            }
-        }
-        let first = rest.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-        // A sentence with a full stop says what something does, not what was done to it.
-        if VERBS.contains(&first.as_str()) && !line.trim_end().ends_with('.') {
-            change.is_one = true;
-            change.verb.extend(collect(&first));
-        }
-        change
-    }
-}
-
-fn terms(lines: &[&str], long: bool, change: &Change) -> Vec<Term> {
+fn terms(lines: &[&str], kind: QueryKind, change: &Change) -> Vec<Term> {
+    let long = kind == QueryKind::Long;
     let mut found: HashMap<Vec<u8>, (f32, usize, Token)> = HashMap::new();
     let mut order = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -270,10 +193,38 @@ fn terms(lines: &[&str], long: bool, change: &Change) -> Vec<Term> {
             (order, Term { hash: hash(&token), text: String::from_utf8_lossy(&token).into_owned(), weight })
         })
         .collect();
+    if kind == QueryKind::Sentence {
+        add_compounds(lines, &mut terms);
+    }
     terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
     terms.truncate(MAX_TERMS);
     terms.sort_by_key(|(order, _)| *order);
     terms.into_iter().map(|(_, term)| term).collect()
+}
+
+/// Documentation has in two or three words what the code has in one name: "error bars" and `errorbar`. Runs of words that
+/// are no name are found nowhere and cost nothing.
+fn add_compounds(lines: &[&str], terms: &mut Vec<(usize, Term)>) {
+    let mut add = |text: &str| {
+        if !terms.iter().any(|(_, term)| term.text == text) {
+            let term = Term { hash: hash(text.as_bytes()), text: text.to_owned(), weight: COMPOUND };
+            terms.push((usize::MAX, term));
+        }
+    };
+    for line in lines {
+        let words: Vec<String> = line
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .map(|word| word.replace('_', "").to_ascii_lowercase())
+            .filter(|word| !word.is_empty())
+            .collect();
+        for run in words.windows(2).chain(words.windows(3)) {
+            let name = run.concat();
+            if (5..=40).contains(&name.len()) && !run.iter().all(|word| is_stop_word(word.as_bytes())) {
+                add(&name);
+                name.strip_suffix('s').into_iter().for_each(&mut add);
+            }
+        }
+    }
 }
 
 /// Words of English that say nothing about code, stemmed as tokens are.
@@ -404,6 +355,16 @@ mod tests {
         assert_eq!(weights("printer: add colours"), want.map(|(text, weight)| (text.to_owned(), weight)));
         let want = [("fix", VERB), ("etag", SCOPE), ("wrong", 1.0), ("hash", 1.0)];
         assert_eq!(weights("fix(etag): wrong hash"), want.map(|(text, weight)| (text.to_owned(), weight)));
+    }
+
+    #[test]
+    fn neighbours_in_a_sentence_may_be_one_name() {
+        let has = |text, name| Query::parse(text).terms.iter().any(|term| term.text == name);
+        assert!(has("Draws the error bars.", "errorbar"));
+        assert!(has("Draws the error bars.", "errorbars"));
+        assert!(!has("Draws the error bars.", "drawserrorbars"));
+        // A change speaks of files, which have such words anyway.
+        assert!(!has("fix the error bars", "errorbar"));
     }
 
     #[test]

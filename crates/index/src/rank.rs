@@ -1,5 +1,7 @@
 //! Both sides into one ranking.
 
+use std::collections::HashMap;
+
 use crate::chunk::{Kind, Level};
 use crate::lexical::{Lexical, LexicalWeights, Shape};
 use crate::query::{Query, QueryKind};
@@ -33,6 +35,10 @@ pub struct Weights {
     pub test: f32,
     pub docs: f32,
     pub example: f32,
+    pub history: f32,
+    pub settings: f32,
+    /// How much of what a test fits goes to the file that it is named for.
+    pub tested: f32,
     /// What each further piece of one file loses.
     pub again: f32,
     /// What the file itself is worth among its pieces, and loose code.
@@ -40,6 +46,8 @@ pub struct Weights {
     pub loose: f32,
     /// And the head of a type or an `impl` whose methods are pieces of their own.
     pub head: f32,
+    /// And any type, when a sentence says what something does.
+    pub doing_type: f32,
     /// Similarities below this share of the best count nothing.
     pub clip: f32,
 }
@@ -49,7 +57,7 @@ impl Default for Weights {
         Self {
             lexical: LexicalWeights::default(),
             piece_dense: 0.6,
-            file_dense: 0.5,
+            file_dense: 0.7,
             file_share: 0.3,
             question_dense: 0.9,
             question_file_share: 0.3,
@@ -59,13 +67,17 @@ impl Default for Weights {
             name: 0.2,
             path: 0.4,
             place: 0.4,
-            test: 0.5,
-            docs: 0.5,
+            test: 0.4,
+            docs: 0.4,
             example: 0.6,
+            history: 0.2,
+            settings: 0.5,
+            tested: 0.4,
             again: 0.95,
             whole_file: 0.7,
             loose: 0.8,
             head: 0.5,
+            doing_type: 0.8,
             clip: 0.5,
         }
     }
@@ -119,6 +131,12 @@ pub(crate) fn rank(
         lexical.files.iter_mut().zip(&parts).for_each(|(score, part)| *score *= part);
     }
     if let Some(dense) = &mut sides.dense {
+        // A symbol is as near as the nearest of its parts.
+        for (block, symbol) in &shape.blocks {
+            let similarity = std::mem::take(&mut dense[*block as usize]);
+            let symbol = &mut dense[*symbol as usize];
+            *symbol = symbol.max(similarity);
+        }
         let best = dense.iter().fold(0f32, |best, score| best.max(*score));
         let floor = best * weights.clip;
         for (chunk, score) in dense.iter_mut().enumerate().filter(|(_, score)| **score != 0.0) {
@@ -132,8 +150,9 @@ pub(crate) fn rank(
     if fusion == Fusion::Rrf && mode == Mode::Hybrid {
         return reciprocal(shape, chunk_lexical.as_deref(), chunk_dense.as_deref());
     }
-    let file_lexical = sides.lexical.as_ref().map(|lexical| normalized(file_scores(shape, lexical)));
-    let file_dense = chunk_dense.as_ref().map(|dense| normalized(best_of(shape, dense)));
+    let with_tests = |scores: Vec<f32>| normalized(from_tests(shape, scores, &parts, weights.tested));
+    let file_lexical = sides.lexical.as_ref().map(|lexical| with_tests(file_scores(shape, lexical)));
+    let file_dense = chunk_dense.as_ref().map(|dense| with_tests(best_of(shape, dense)));
     let (dense_weight, file_dense_weight, share) = match query.kind {
         QueryKind::Question => (
             weights.question_dense,
@@ -177,6 +196,9 @@ pub(crate) fn rank(
             (_, Kind::Class | Kind::Type | Kind::Module) if has_members(view, chunk, shape) => weights.head,
             _ => 1.0,
         };
+        let is_type = matches!(row.kind, Kind::Class | Kind::Type | Kind::Module);
+        let own =
+            if query.kind == QueryKind::Sentence && is_type { own.min(weights.doing_type) } else { own };
         let own = if !query.tests && is_test_symbol(row.name) { own * weights.test } else { own };
         let piece = (wl * lexical + wd * dense) * own;
         let score = (1.0 - share) * piece + share * files[file] + mentioned * parts[file];
@@ -210,6 +232,8 @@ fn part_weight(part: Part, query: &Query, weights: &Weights) -> f32 {
         Part::Test if !query.tests => weights.test,
         Part::Docs if !query.docs => weights.docs,
         Part::Example if !query.examples => weights.example,
+        Part::History if !query.docs => weights.history,
+        Part::Settings if !query.settings => weights.settings,
         _ => 1.0,
     }
 }
@@ -242,6 +266,18 @@ fn file_scores(shape: &Shape, lexical: &Lexical) -> Vec<f32> {
         })
         .collect();
     pieces.iter().zip(&lexical.files).map(|(pieces, file)| pieces + file).collect()
+}
+
+/// What fits a test speaks for the code that it tests, whatever the test itself is worth.
+fn from_tests(shape: &Shape, mut scores: Vec<f32>, parts: &[f32], share: f32) -> Vec<f32> {
+    let mut best: HashMap<u32, f32> = HashMap::new();
+    for (test, code) in &shape.tests {
+        let score = scores[*test as usize] / parts[*test as usize].max(0.05);
+        let best = best.entry(*code).or_default();
+        *best = best.max(score);
+    }
+    best.into_iter().for_each(|(code, score)| scores[code as usize] += share * score);
+    scores
 }
 
 fn best_of(shape: &Shape, scores: &[f32]) -> Vec<f32> {
@@ -282,7 +318,9 @@ impl<'a> Mentions<'a> {
             return sum;
         }
         let row = view.chunk(chunk);
-        if !self.query.names.is_empty() && row.level == Level::Symbol && !row.name.is_empty() {
+        // Documentation names what else there is to know; an issue or a task names what it is about.
+        let by_name = !self.query.names.is_empty() && self.query.kind != QueryKind::Sentence;
+        if by_name && row.level == Level::Symbol && !row.name.is_empty() {
             let own = row.name.rsplit([':', '.', '#', ' ']).next().unwrap_or(row.name);
             let own: String = own.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
             if self.query.names.contains(&own) {
@@ -312,7 +350,7 @@ fn names_path(path: &str, mention: &str) -> bool {
 fn spread(shape: &Shape, mut scored: Vec<Scored>, again: f32) -> Vec<Scored> {
     const LOOKED_AT: usize = 400;
     scored.truncate(LOOKED_AT);
-    let mut seen: std::collections::HashMap<u32, i32> = std::collections::HashMap::new();
+    let mut seen: HashMap<u32, i32> = HashMap::new();
     for item in &mut scored {
         let count = seen.entry(shape.file[item.chunk as usize]).or_default();
         item.score *= again.powi((*count).min(8));

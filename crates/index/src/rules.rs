@@ -213,6 +213,10 @@ pub(crate) enum Part {
     Test,
     Docs,
     Example,
+    /// What changed and who did it. It has every word of the project and answers no question about its code.
+    History,
+    /// Settings, data, and what is in no language that we know.
+    Settings,
 }
 
 impl Part {
@@ -267,11 +271,26 @@ impl Part {
         };
         let prose =
             [".md", ".rst", ".txt", ".adoc", ".mdx", ".markdown"].iter().any(|end| name.ends_with(end));
-        let about = matches!(
-            stem,
-            "changelog" | "changes" | "history" | "news" | "license" | "authors" | "contributing"
-        );
-        if prose || about || segments.iter().any(doc_folder) {
+        let history = |name: &str| {
+            matches!(
+                name,
+                "changelog"
+                    | "changelogs"
+                    | "changes"
+                    | "history"
+                    | "news"
+                    | "releases"
+                    | "license"
+                    | "authors"
+                    | "contributors"
+                    | "whatsnew"
+            )
+        };
+        if (history(stem) && (prose || stem == name)) || (prose && segments.iter().any(|name| history(name)))
+        {
+            return Self::History;
+        }
+        if prose || segments.iter().any(doc_folder) {
             return Self::Docs;
         }
         let example = |segment: &&str| {
@@ -302,6 +321,8 @@ impl Part {
             1 => Self::Test,
             2 => Self::Docs,
             3 => Self::Example,
+            4 => Self::History,
+            5 => Self::Settings,
             _ => Self::Code,
         }
     }
@@ -312,6 +333,8 @@ impl Part {
             Self::Test => 1,
             Self::Docs => 2,
             Self::Example => 3,
+            Self::History => 4,
+            Self::Settings => 5,
         }
     }
 }
@@ -361,6 +384,11 @@ mod tests {
             ("src/Audit.java", Part::Code),
             ("README.md", Part::Docs),
             ("examples/a.py", Part::Example),
+            ("CHANGELOG.md", Part::History),
+            ("AUTHORS", Part::History),
+            ("doc/whatsnew/v0.11.rst", Part::History),
+            ("src/history.rs", Part::Code),
+            ("src/changes/mod.rs", Part::Code),
         ] {
             assert_eq!(Part::of(path), part, "{path}");
             assert_eq!(Part::from_byte(part.byte()), part);

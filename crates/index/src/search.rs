@@ -179,7 +179,7 @@ impl Searcher {
     fn dense(&self, view: &Snapshot, query: &Query, mode: Mode) -> Result<Option<Vec<f32>>, IndexError> {
         let Some(embedder) = &self.inner.index.options().embedder else { return Ok(None) };
         let totals = view.totals();
-        let enough = totals.vectors * 10 >= totals.chunks * 6 || mode == Mode::Dense;
+        let enough = totals.vectors * 10 >= totals.passages * 6 || mode == Mode::Dense;
         if query.text.trim().is_empty() || totals.vectors == 0 || !enough {
             return Ok(None);
         }

@@ -4,6 +4,7 @@
 //! magic, then for each section its length and checksum, then the sections:
 //!   files    rows of 64 bytes: where its path, imports and chunks are, its stamp and hash
 //!   chunks   rows of 52 bytes: file, lines, level, kind, parent, lengths, names, hash of its passage
+//!            (zero where it has none)
 //!   strings  UTF-8, pointed at by offset and length
 //!   terms    hashes of tokens, sorted, and where their postings are
 //!   postings for each term: chunk and counts, as differences

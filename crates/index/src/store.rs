@@ -18,6 +18,8 @@ pub(crate) struct Totals {
     /// Those that are searched: files and symbols.
     pub(crate) chunks: u32,
     pub(crate) blocks: u32,
+    /// Texts for the encoder, and how many it has read.
+    pub(crate) passages: u32,
     pub(crate) vectors: u32,
     /// Sums of lengths, in tokens.
     pub(crate) name_length: u64,

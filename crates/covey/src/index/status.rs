@@ -20,7 +20,7 @@ pub(super) fn status(folder: &IndexFolder, as_json: bool) -> Result<Exit, Failur
     if as_json {
         let line = json!({
             "root": index.root(), "indexed": true, "files": status.files, "chunks": status.chunks,
-            "blocks": status.blocks, "vectors": status.vectors, "model": status.model, "bytes": status.bytes,
+            "blocks": status.blocks, "passages": status.passages, "vectors": status.vectors, "model": status.model, "bytes": status.bytes,
             "checked_ms": status.checked_ms, "skipped": status.skipped, "folder": status.folder,
             "busy": status.busy, "damaged": status.damaged,
         });
@@ -31,11 +31,11 @@ pub(super) fn status(folder: &IndexFolder, as_json: bool) -> Result<Exit, Failur
     let checked = protocol::Timestamp::from_millis(status.checked_ms);
     let vectors = match &status.model {
         Some(model) => {
-            let share = 100.0 * f64::from(status.vectors) / f64::from(status.chunks.max(1));
+            let share = 100.0 * f64::from(status.vectors) / f64::from(status.passages.max(1));
             format!(
                 "{} of {} by {model} ({share:.0} %)",
                 count(status.vectors.into()),
-                count(status.chunks.into())
+                count(status.passages.into())
             )
         }
         None => "none wanted".to_owned(),

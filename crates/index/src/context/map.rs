@@ -33,10 +33,10 @@ impl Searcher {
         for file in (0..view.file_end()).filter(|file| view.is_live(*file)) {
             let row = view.file(file);
             let weight = match row.part {
-                Part::Code if !row.language.is_data() => 1.0,
-                Part::Code => 0.2,
+                Part::Code => 1.0,
+                Part::Settings => 0.2,
                 Part::Example => 0.3,
-                Part::Test | Part::Docs => 0.1,
+                Part::Test | Part::Docs | Part::History => 0.1,
             };
             let mut symbols = Vec::new();
             for chunk in row.first_chunk..row.first_chunk + row.chunk_count {

@@ -6,6 +6,7 @@ use crate::evaluate::Commit;
 use crate::rules::Part;
 use crate::search::Searcher;
 use crate::store::View;
+use crate::tested::is_named_for;
 
 /// Why a file is related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -38,7 +39,6 @@ impl Searcher {
         let files: Vec<(&str, u32)> = live.map(|file| (view.file(file).path, file)).collect();
         let mut scores: HashMap<(&str, u8), f32> = HashMap::new();
         let own = files.iter().find(|(other, _)| *other == path).map(|(_, file)| *file);
-        let stem = stem(path);
         for (other, file) in files.iter().filter(|(other, _)| *other != path) {
             if own.is_some_and(|own| view.file(own).imports().any(|import| resolves(import, path, other))) {
                 *scores.entry((other, 0)).or_default() += 1.0;
@@ -46,8 +46,13 @@ impl Searcher {
             if view.file(*file).imports().any(|import| resolves(import, other, path)) {
                 *scores.entry((other, 1)).or_default() += 0.9;
             }
-            let one_tests = (Part::of(other) == Part::Test) != (Part::of(path) == Part::Test);
-            if one_tests && stem.len() > 2 && test_stem(other) == test_stem(path) {
+            let tests = match (Part::of(other), Part::of(path)) {
+                (Part::Test, Part::Test) => false,
+                (Part::Test, _) => is_named_for(other, path),
+                (_, Part::Test) => is_named_for(path, other),
+                _ => false,
+            };
+            if tests {
                 *scores.entry((other, 2)).or_default() += 1.1;
             }
         }
@@ -82,19 +87,6 @@ impl Searcher {
         related.truncate(limit);
         related
     }
-}
-
-fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.split('.').next().unwrap_or(name)
-}
-
-/// The stem without what makes it a test's.
-fn test_stem(path: &str) -> String {
-    let stem = stem(path).to_ascii_lowercase();
-    let stem = stem.strip_prefix("test_").or_else(|| stem.strip_suffix("_test")).unwrap_or(&stem);
-    let stem = stem.strip_suffix("_spec").or_else(|| stem.strip_suffix("tests")).unwrap_or(stem);
-    stem.strip_suffix("test").unwrap_or(stem).trim_matches('_').to_owned()
 }
 
 /// Whether an import, written in `from`, could mean `target`: relative paths are followed, names compared from their end.

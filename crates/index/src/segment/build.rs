@@ -58,7 +58,9 @@ impl Builder {
         for (at, chunk) in outline.chunks.iter().enumerate() {
             let name = self.string(&chunk.name);
             let signature = self.string(&chunk.signature);
-            let wanted = chunk.level != Level::Block;
+            // The first block of a symbol begins as the symbol does, and the encoder reads no further than that.
+            let first = |parent: u32| outline.chunks[parent as usize].start_line == chunk.start_line;
+            let wanted = chunk.level != Level::Block || !chunk.parent.is_some_and(first);
             let key = if wanted {
                 let title = if chunk.level == Level::File { &names } else { &chunk.name };
                 let text = passage(&entry.path, title, chunk.start_line, chunk.end_line, &lines);

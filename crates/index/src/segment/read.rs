@@ -63,6 +63,13 @@ pub(crate) struct ChunkRow<'a> {
     pub(crate) passage: [u8; 16],
 }
 
+impl ChunkRow<'_> {
+    /// Whether the encoder is to read it.
+    pub(crate) fn has_passage(&self) -> bool {
+        self.passage != [0; 16]
+    }
+}
+
 impl Segment {
     /// Nothing if any part of it is not what was written.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Option<Self> {

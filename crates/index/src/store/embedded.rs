@@ -133,6 +133,14 @@ impl Embedded {
         bytes: &[u8],
     ) -> Result<String, IndexError> {
         let name = format!("s{number:08x}");
+        // Numbers start again after a manifest that could not be read, and what lies there belongs to other chunks.
+        let vectors = self.path(&name, "vec");
+        match std::fs::remove_file(&vectors) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(IndexError::io("remove", &vectors)(error));
+            }
+            _ => {}
+        }
         self.write(&self.path(&name, "seg"), bytes)?;
         Ok(name)
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever what is written would be read wrongly by an older program, or ranked differently.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// The list of what is valid. It is replaced in one step, so an index is always in some state that was meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

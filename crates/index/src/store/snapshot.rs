@@ -45,6 +45,9 @@ impl Snapshot {
                 tokens(row.path, |_, _| totals.path_length += 1);
                 for chunk in row.first_chunk..row.first_chunk + row.chunk_count {
                     let row = part.segment.chunk(chunk);
+                    totals.passages += u32::from(row.has_passage());
+                    let has = part.vectors.as_ref().is_some_and(|vectors| vectors.has(chunk as usize));
+                    totals.vectors += u32::from(has);
                     if row.level == Level::Block {
                         totals.blocks += 1;
                         continue;
@@ -52,8 +55,6 @@ impl Snapshot {
                     totals.chunks += 1;
                     totals.name_length += u64::from(row.name_length);
                     totals.body_length += u64::from(row.body_length);
-                    let has = part.vectors.as_ref().is_some_and(|vectors| vectors.has(chunk as usize));
-                    totals.vectors += u32::from(has);
                 }
             }
         }

@@ -48,6 +48,28 @@ fn tests_come_first_only_when_asked_for() {
 }
 
 #[test]
+fn what_a_test_says_speaks_for_the_code_it_is_named_for() {
+    let shelf = Shelf::with(&[
+        ("lib/cart.py", "def total(items):\n    return sum(items)\n"),
+        ("lib/user.py", "def sum_of_discounts(items):\n    return 0\n"),
+        ("tests/test_cart.py", "def test_total_with_discounts_and_refunds():\n    assert total([1]) == 1\n"),
+    ]);
+    assert_eq!(shelf.files("handle refunds with discounts in total")[0], "lib/cart.py");
+}
+
+#[test]
+fn settings_and_histories_come_first_only_when_asked_for() {
+    let shelf = Shelf::with(&[
+        ("lib/pager.py", "def start(command):\n    # the pager of the person\n    return spawn(command)\n"),
+        ("pager.toml", "[pager]\ncommand = 'less'\npager = true\n"),
+        ("CHANGELOG.md", "# 1.2\n\n- the pager starts the command of the person\n- pager\n"),
+    ]);
+    assert_eq!(shelf.files("start the pager command")[0], "lib/pager.py");
+    assert_eq!(shelf.files("pager config")[0], "pager.toml");
+    assert_eq!(shelf.files("changelog of the pager")[0], "CHANGELOG.md");
+}
+
+#[test]
 fn filters_keep_what_they_say() {
     let shelf = shop();
     let with = |options: SearchOptions| shelf.find_with("cart password coupon", &options);

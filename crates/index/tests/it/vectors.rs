@@ -69,6 +69,35 @@ fn stopped_vectors_are_kept_and_damaged_ones_made_again() {
 }
 
 #[test]
+fn vectors_of_a_lost_manifest_are_not_taken_for_others() {
+    let shelf = Shelf::with(&[("a.rs", "fn alpha() {}\n")]);
+    shelf.index().embed(&|_| {}, &Cancel::default()).unwrap();
+    std::fs::write(shelf.folder().join("manifest.json"), "{").unwrap();
+    // As many pieces as before, and others.
+    shelf.write("a.rs", "fn zulu_quebec() {}\n");
+    shelf.update();
+    assert_eq!(shelf.index().status().unwrap().unwrap().vectors, 0);
+}
+
+#[test]
+fn the_end_of_a_long_function_is_found_by_meaning() {
+    let mut shelf = Shelf::new();
+    shelf.options.embedder = Some(std::sync::Arc::new(index::Bert::built_in()));
+    let filler = "    total = total + price * amount\n".repeat(60);
+    let long =
+        format!("def run(total, price, amount):\n{filler}    shutil.rmtree(folder)\n    os.remove(path)\n");
+    shelf.write("long.py", long);
+    shelf.write("other.py", "def multiply(a, b):\n    return a * b\n");
+    shelf.update();
+    let made = shelf.index().embed(&|_| {}, &Cancel::default()).unwrap();
+    let status = shelf.index().status().unwrap().unwrap();
+    assert_eq!((status.passages, status.vectors), (made.wanted as u32, made.wanted as u32));
+    assert!(status.passages > status.chunks, "{status:?}");
+    let dense = SearchOptions { mode: Mode::Dense, ..SearchOptions::default() };
+    assert_eq!(shelf.find_with("delete a folder with everything in it", &dense)[0], "long.py:1-63 run");
+}
+
+#[test]
 fn the_built_in_model_finds_by_meaning() {
     let mut shelf = Shelf::new();
     shelf.options.embedder = Some(std::sync::Arc::new(index::Bert::built_in()));

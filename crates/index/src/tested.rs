@@ -1,0 +1,86 @@
+//! Which code a test is named for.
+//!
+//! A test says in words what the code does, so what fits `test_cart.py` speaks for `cart.py`.
+
+use std::collections::HashMap;
+
+use crate::rules::Part;
+use crate::store::View;
+
+/// Tests and the code that each of them is named for. Those of a whole, like `tests/it/main.rs`, have none.
+pub(crate) fn pairs(view: &dyn View) -> Vec<(u32, u32)> {
+    let live = || (0..view.file_end()).filter(|file| view.is_live(*file));
+    let tests: Vec<u32> = live().filter(|file| view.file(*file).part == Part::Test).collect();
+    if tests.is_empty() {
+        return Vec::new();
+    }
+    let mut code: HashMap<String, Vec<u32>> = HashMap::new();
+    for file in live().filter(|file| view.file(*file).part == Part::Code) {
+        code.entry(stem(view.file(file).path)).or_default().push(file);
+    }
+    let pair = |test: u32| {
+        let path = view.file(test).path;
+        let named = code.get(&tested_stem(path))?;
+        let nearness = |file: &&u32| nearness(path, view.file(**file).path);
+        let nearest = named.iter().max_by_key(nearness)?;
+        // Every second file is called `index`: of several, one has to be in a folder of the same name.
+        (named.len() == 1 || nearness(&nearest).0 > 0).then_some((test, *nearest))
+    };
+    tests.into_iter().filter_map(pair).collect()
+}
+
+/// Whether a test's name says that it is about this code.
+pub(crate) fn is_named_for(test: &str, code: &str) -> bool {
+    tested_stem(test) == stem(code)
+}
+
+/// Folders of the same name, then how few there are.
+fn nearness(test: &str, code: &str) -> (usize, std::cmp::Reverse<usize>) {
+    let folders = |path: &'_ str| -> Vec<String> {
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        above.split('/').filter(|folder| !folder.is_empty()).map(str::to_owned).collect()
+    };
+    let (test, code) = (folders(test), folders(code));
+    let shared = code.iter().filter(|folder| test.contains(folder)).count();
+    (shared, std::cmp::Reverse(code.len()))
+}
+
+fn stem(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().unwrap_or(name).trim_matches('_').to_ascii_lowercase()
+}
+
+/// The stem without what makes it a test's.
+fn tested_stem(path: &str) -> String {
+    let stem = stem(path);
+    let ends = ["_test", "_tests", "_spec", "tests", "test", "spec"];
+    let without = ["test_", "tests_"]
+        .iter()
+        .find_map(|start| stem.strip_prefix(start))
+        .or_else(|| ends.iter().find_map(|end| stem.strip_suffix(end)))
+        .unwrap_or(&stem);
+    without.trim_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_named_for_code() {
+        for (path, want) in [
+            ("tests/test_cart.py", "cart"),
+            ("pkg/cart_test.go", "cart"),
+            ("src/cart.test.ts", "cart"),
+            ("spec/cart_spec.rb", "cart"),
+            ("src/test/java/CartTest.java", "cart"),
+            ("tests/_core/test__cart.py", "cart"),
+            ("tests/it/main.rs", "main"),
+        ] {
+            assert_eq!(tested_stem(path), want, "{path}");
+        }
+        let near = |code| nearness("test/plugin/test_http.rb", code);
+        assert!(near("lib/plugin/http.rb") > near("lib/http.rb"));
+        assert!(near("http.rb") > near("a/b/http.rb"));
+    }
+}
