@@ -6,7 +6,7 @@ mod preferences;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::Engine;
@@ -60,16 +60,19 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let listener = listen(arguments.bind.as_deref()).await?;
     let address = listener.local_addr()?;
     let token = Token::random()?;
+    let indexes = Arc::new(Indexes {
+        engine: engine.clone(),
+        cwd: settings.cwd.clone(),
+        options: crate::index::options(&settings)?,
+        kept: Mutex::default(),
+    });
+    indexes.keep_own();
     let options = Options {
         token: token.clone(),
         names: arguments.host.clone(),
         cwd: settings.cwd.to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        code_search: Some(Arc::new(Indexes {
-            engine: engine.clone(),
-            cwd: settings.cwd.clone(),
-            options: crate::index::options(&settings)?,
-        })),
+        code_search: Some(indexes),
         preferences: Some(Arc::new(Own { engine: engine.clone(), cwd: settings.cwd.clone() })),
     };
     let shutdown = CancellationToken::new();

@@ -18,6 +18,9 @@ use crate::vectors::{Quantized, Vectors, model_key};
 /// What is done is written this often: a killed process loses no more.
 const OFTEN: Duration = Duration::from_secs(3);
 
+/// How many vectors a local model makes before it looks whether it should stop.
+const AT_ONCE: usize = 8;
+
 /// What making vectors did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Embedded {
@@ -92,33 +95,41 @@ pub(crate) fn embed(index: &Index, progress: Progress<'_>, cancel: &Cancel) -> R
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failure: Mutex<Option<IndexError>> = Mutex::new(None);
     progress(Step::Embedding { done: 0, total: missing.len() });
+    // A person who stops it, or waits for a moment of it, does not wait for more than a tenth of a second.
+    let at_once = if embedder.is_local() { AT_ONCE } else { embedder.batch() * 4 };
     let work = || -> Result<(), IndexError> {
         lower_priority();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(batch) = batches.get(at).filter(|_| !cancel.is_cancelled()) else { return Ok(()) };
             let texts = texts(index, parts, batch);
-            let slices: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-            let vectors =
-                if slices.is_empty() { Vec::new() } else { embedder.embed(Purpose::Passage, &slices)? };
-            let vectors: Vec<Quantized> = vectors.iter().map(|vector| Quantized::of(vector)).collect();
-            let rows: Vec<([u8; 16], &Quantized)> =
-                texts.iter().zip(&vectors).map(|((wanted, _), vector)| (wanted.key, vector)).collect();
-            let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let (tables, dirty, cache, written, done) = &mut *state;
-            cache.add(&rows)?;
-            for ((wanted, _), vector) in texts.iter().zip(&vectors) {
-                tables[wanted.part].set(wanted.chunk as usize, vector);
-                dirty[wanted.part] = true;
+            // What could not be read is done with.
+            finished.fetch_add(batch.len() - texts.len(), Ordering::Relaxed);
+            for texts in texts.chunks(at_once) {
+                if cancel.is_cancelled() {
+                    return Ok(());
+                }
+                let slices: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+                let vectors = embedder.embed(Purpose::Passage, &slices)?;
+                let vectors: Vec<Quantized> = vectors.iter().map(|vector| Quantized::of(vector)).collect();
+                let rows: Vec<([u8; 16], &Quantized)> =
+                    texts.iter().zip(&vectors).map(|((wanted, _), vector)| (wanted.key, vector)).collect();
+                let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let (tables, dirty, cache, written, done) = &mut *state;
+                cache.add(&rows)?;
+                for ((wanted, _), vector) in texts.iter().zip(&vectors) {
+                    tables[wanted.part].set(wanted.chunk as usize, vector);
+                    dirty[wanted.part] = true;
+                }
+                done.computed += vectors.len();
+                if written.elapsed() > OFTEN {
+                    write(tables, dirty)?;
+                    *written = Instant::now();
+                }
+                drop(state);
+                let count = finished.fetch_add(texts.len(), Ordering::Relaxed) + texts.len();
+                progress(Step::Embedding { done: count, total: missing.len() });
             }
-            done.computed += vectors.len();
-            if written.elapsed() > OFTEN {
-                write(tables, dirty)?;
-                *written = Instant::now();
-            }
-            drop(state);
-            let count = finished.fetch_add(batch.len(), Ordering::Relaxed) + batch.len();
-            progress(Step::Embedding { done: count, total: missing.len() });
         }
     };
     let threads = if embedder.is_local() { index.options().threads } else { 2 };
@@ -196,7 +207,7 @@ fn texts(index: &Index, parts: &[Loaded], batch: &[Missing]) -> Vec<(Missing, St
 }
 
 /// This thread gives way to everything else on the machine.
-fn lower_priority() {
+pub(crate) fn lower_priority() {
     // On Linux the priority is the thread's; where it can not be changed, it stays.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);

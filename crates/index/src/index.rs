@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cancel::Cancel;
 use crate::embed::Embedder;
@@ -146,7 +147,24 @@ impl Index {
 
     /// Keeps it fresh until the answer is dropped. `told` hears of every change that was taken in.
     pub fn watch(&self, told: impl Fn(&Updated) + Send + 'static) -> Watch {
-        Watch::start(self.clone(), told)
+        Watch::start(self.clone(), Duration::ZERO, told)
+    }
+
+    /// Keeps it fresh, and makes the vectors that are missing, as long as anybody in this process holds the answer. It
+    /// begins a moment later, so that a short run pays nothing.
+    pub fn keep(&self) -> Arc<Watch> {
+        crate::watch::keep(self)
+    }
+
+    /// As [`update_files`](Self::update_files); nothing if one of them is new.
+    pub(crate) fn update_known(
+        &self,
+        paths: &[String],
+        cancel: &Cancel,
+    ) -> Result<Option<Updated>, IndexError> {
+        let lock = self.inner.store.lock(true)?;
+        let lock = lock.ok_or_else(|| IndexError::Busy { root: self.inner.root.clone() })?;
+        update::update_known(self, &lock, paths, cancel)
     }
 
     /// Makes the vectors that are missing, or takes them from the cache. Searches go on meanwhile.

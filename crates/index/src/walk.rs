@@ -1,6 +1,6 @@
 //! The files of a project that an index should hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -57,20 +57,7 @@ enum Found {
 /// Lists a project. Links are not followed, so there are no loops; other file systems' special files are not opened.
 pub(crate) fn walk(root: &Path, max_size: u64, threads: usize, cancel: &Cancel) -> Walked {
     let (sender, receiver) = mpsc::channel::<Found>();
-    let walker = WalkBuilder::new(root)
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .threads(threads)
-        .filter_entry(|entry| {
-            let name = entry.file_name().to_str().unwrap_or_default();
-            // Hidden folders belong to tools; what runs a project's checks is part of the project.
-            entry.depth() == 0
-                || !name.starts_with('.')
-                || name == ".github"
-                || entry.file_type().is_some_and(|kind| kind.is_file())
-        })
-        .build_parallel();
+    let walker = walker(root).threads(threads).build_parallel();
     walker.run(|| {
         let sender = sender.clone();
         Box::new(move |entry| {
@@ -95,6 +82,32 @@ pub(crate) fn walk(root: &Path, max_size: u64, threads: usize, cancel: &Cancel) 
     walked.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walked.unreadable.sort_unstable();
     walked
+}
+
+/// The folders that a walk looks into, the root among them.
+pub(crate) fn folders(root: &Path) -> BTreeSet<PathBuf> {
+    let walker = walker(root)
+        .filter_entry(|entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            is_folder && (entry.depth() == 0 || (is_wanted(entry) && !skip_folder(entry.path())))
+        })
+        .build();
+    walker.flatten().map(ignore::DirEntry::into_path).collect()
+}
+
+fn walker(root: &Path) -> WalkBuilder {
+    let mut walker = WalkBuilder::new(root);
+    walker.hidden(false).require_git(false).follow_links(false).filter_entry(is_wanted);
+    walker
+}
+
+/// Hidden folders belong to tools; what runs a project's checks is part of the project.
+fn is_wanted(entry: &ignore::DirEntry) -> bool {
+    let name = entry.file_name().to_str().unwrap_or_default();
+    entry.depth() == 0
+        || !name.starts_with('.')
+        || name == ".github"
+        || entry.file_type().is_some_and(|kind| kind.is_file())
 }
 
 fn look(

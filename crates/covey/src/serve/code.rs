@@ -1,8 +1,10 @@
 //! Code search for scripts: `/rag/index` and `/rag/query`, on the indexes that `covey search` and agents use.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ::index::{Cancel, IfBusy, Index, IndexError, Options, SearchOptions};
+use ::index::{Cancel, IfBusy, Index, IndexError, Options, SearchOptions, Watch};
 use async_trait::async_trait;
 use client::{ClientError, Failure as Kind};
 use engine::Engine;
@@ -23,6 +25,8 @@ pub(super) struct Indexes {
     /// Where the server was started.
     pub(super) cwd: PathBuf,
     pub(super) options: Options,
+    /// Those that somebody asked, and the server's own if there is one. They stay fresh.
+    pub(super) kept: Mutex<BTreeMap<PathBuf, Arc<Watch>>>,
 }
 
 #[async_trait]
@@ -46,7 +50,7 @@ impl CodeSearch for Indexes {
         let folder = query.folder.clone().unwrap_or_else(|| self.cwd.to_string_lossy().into_owned());
         let index = self.open(&folder).await?;
         blocking(move || {
-            // Words are brought up to date at once; meaning comes with `/rag/index`.
+            // Words are brought up to date at once; meaning comes with `/rag/index`, or a little later.
             match index.update(IfBusy::Refuse, &|_| {}, &Cancel::default()) {
                 Ok(_) | Err(IndexError::Busy { .. }) => {}
                 Err(error) => return Err(error),
@@ -87,13 +91,30 @@ impl Indexes {
         let root = project.root();
         let is_root = |cwd: &Path| Project::discover(cwd).is_ok_and(|found| found.root() == root);
         if is_root(&self.cwd) || self.folders().await?.iter().any(|cwd| is_root(cwd)) {
-            return Ok(Index::new(root, self.options.clone()));
+            return Ok(self.opened(root));
         }
         Err(ClientError {
             kind: Kind::Invalid,
             message: format!("`{}` is not a project that this server works in", folder.display()),
             hint: Some("start a session there first".to_owned()),
         })
+    }
+
+    /// The server's own project is kept from the start, if it has an index.
+    pub(super) fn keep_own(&self) {
+        if let Ok(project) = Project::discover(&self.cwd) {
+            let index = Index::new(project.root(), self.options.clone());
+            if index.exists() {
+                self.opened(project.root());
+            }
+        }
+    }
+
+    fn opened(&self, root: &Path) -> Index {
+        let index = Index::new(root, self.options.clone());
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.entry(root.to_owned()).or_insert_with(|| index.keep());
+        index
     }
 
     async fn folders(&self) -> Result<Vec<PathBuf>, ClientError> {

@@ -76,6 +76,29 @@ fn ruby_php_bash() {
     assert_eq!(of("run", "#!/bin/sh\n# Doc\ngo() {\n  ls\n}\n"), "2-5 function go");
 }
 
+#[cfg(feature = "langs-extra")]
+#[test]
+fn kotlin_swift_scala() {
+    let kotlin = "package a\n\nimport b.C\n\n/** Doc. */\nclass Cart(val a: Int) {\n    fun apply(code: String): Boolean {\n        return true\n    }\n\n    companion object {\n        fun make() = Cart(1)\n    }\n}\n\nobject Shop {\n    fun open() {\n    }\n}\n\nfun top() {\n}\n";
+    assert_eq!(
+        of("A.kt", kotlin),
+        "5-14 class Cart\n7-9 function Cart.apply\n11-13 class Cart.Companion\n12-12 function Cart.Companion.make\n16-19 class Shop\n17-18 function Shop.open\n21-22 function top"
+    );
+    assert_eq!(outline("A.kt", kotlin).imports, ["b.C"]);
+    let swift = "import Foundation\n\n/// Doc.\nclass Cart {\n    init(a: Int) {\n    }\n\n    func apply(code: String) -> Bool {\n        return true\n    }\n}\n\nprotocol Shop {\n    func open()\n}\n\nextension Cart {\n    func more() {\n    }\n}\n\nstruct Point {\n    var x: Int\n}\n\nfunc top() {\n}\n";
+    assert_eq!(
+        of("A.swift", swift),
+        "3-11 class Cart\n5-6 method Cart.init\n8-10 function Cart.apply\n13-15 type Shop\n17-20 class Cart\n18-19 function Cart.more\n22-24 class Point\n26-27 function top"
+    );
+    assert_eq!(outline("A.swift", swift).imports, ["Foundation"]);
+    let scala = "package a\n\nimport b.C\n\n/** Doc. */\nclass Cart(a: Int) {\n  def apply(code: String): Boolean = {\n    true\n  }\n}\n\nobject Cart {\n  def make() = new Cart(1)\n}\n\ntrait Shop {\n  def open(): Unit\n}\n";
+    assert_eq!(
+        of("A.scala", scala),
+        "5-10 class Cart\n7-9 function Cart.apply\n12-14 class Cart\n13-13 function Cart.make\n16-18 type Shop"
+    );
+    assert_eq!(outline("A.scala", scala).imports, ["b.C"]);
+}
+
 #[test]
 fn sections_of_prose_and_settings() {
     let text = "# Title\n\nHello.\n\n## Use\n\n```\n# not a title\n```\n\n## Install\n\ncargo\n";

@@ -60,8 +60,12 @@ impl Embedded {
 
     /// The right to write; nothing if someone else has it and `wait` is off.
     pub(crate) fn lock(&self, wait: bool) -> Result<Option<Lock>, IndexError> {
+        self.take("lock", wait)
+    }
+
+    fn take(&self, name: &str, wait: bool) -> Result<Option<Lock>, IndexError> {
         project::create_private_dir(&self.folder).map_err(IndexError::io("create", &self.folder))?;
-        let path = self.folder.join("lock");
+        let path = self.folder.join(name);
         let file = File::options().create(true).append(true).mode(0o600).open(&path);
         let file = file.map_err(IndexError::io("open", &path))?;
         let how = if wait { FlockOperation::LockExclusive } else { FlockOperation::NonBlockingLockExclusive };
@@ -70,6 +74,11 @@ impl Embedded {
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(errno) => Err(IndexError::io("lock", &path)(errno.into())),
         }
+    }
+
+    /// The right to make vectors unasked; nothing if someone else has it. Who is asked to make them makes them anyway.
+    pub(crate) fn turn_for_vectors(&self) -> Result<Option<Lock>, IndexError> {
+        self.take("vectors.lock", false)
     }
 
     /// What is valid now. A manifest that can not be read is as good as none.

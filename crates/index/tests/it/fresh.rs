@@ -161,6 +161,36 @@ fn a_watched_project_stays_fresh() {
 }
 
 #[test]
+fn what_is_kept_gets_its_vectors_and_what_builds_write_is_not_watched() {
+    let shelf = Shelf::with(&[("a.rs", "fn alpha() {}\n"), ("Cargo.toml", "[package]\nname = 'a'\n")]);
+    let first = shelf.index().keep();
+    let second = shelf.index().keep();
+    assert!(std::sync::Arc::ptr_eq(&first, &second), "one for a project");
+    let complete = |files: u32| {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        loop {
+            let status = shelf.index().status().unwrap().unwrap();
+            if (status.files, status.vectors) == (files, status.passages) {
+                return;
+            }
+            assert!(std::time::Instant::now() < deadline, "{status:?}");
+            std::thread::yield_now();
+        }
+    };
+    complete(2);
+    shelf.write("deep/er/b.rs", "fn beta() {}\n");
+    complete(3);
+    // In a folder that came later.
+    shelf.write("deep/er/c.rs", "fn gamma() {}\n");
+    complete(4);
+    shelf.write("target/debug/d.rs", "fn delta() {}\n");
+    shelf.write("e.rs", "fn epsilon() {}\n");
+    complete(5);
+    assert!(!shelf.files("delta").contains(&"target/debug/d.rs".to_owned()));
+    drop((first, second));
+}
+
+#[test]
 fn known_files_are_updated_without_a_walk() {
     let shelf = Shelf::with(&[("a.rs", "fn alpha() {}\n"), ("b.rs", "fn beta() {}\n")]);
     shelf.write("a.rs", "fn gamma() {}\n");

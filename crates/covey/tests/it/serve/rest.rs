@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::*;
-use crate::world::World;
+use crate::world::{PATIENCE, World};
 
 #[tokio::test]
 async fn a_script_can_have_a_whole_conversation() {
@@ -160,6 +160,26 @@ async fn code_is_found_in_projects_of_the_server_and_nowhere_else() {
     }
     let missing = served.ask("POST", "/rag/query", json!({"query": "x", "folder": "/no/such/folder"})).await;
     assert!(matches!(missing.status, 400 | 404), "{missing:?}");
+}
+
+#[tokio::test]
+async fn an_index_stays_fresh_while_the_server_runs() {
+    let world = World::new("model: hello").await;
+    world.write("cart.rs", "pub fn apply_coupon(total: u32) -> u32 {\n    total - 1\n}\n");
+    assert_eq!(world.covey(&["index"]).await.code, Some(0));
+    let _served = serve(&world).await;
+    std::fs::create_dir(world.project.join("later")).unwrap();
+    world.write("later/user.py", "def check_password(password):\n    return hash(password) == 1\n");
+    // Another process, and one that only looks.
+    let fresh = async {
+        loop {
+            let status = world.covey(&["index", "status", "--json"]).await.lines().remove(0);
+            if status["files"] == 2 && status["vectors"] == status["passages"] {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, fresh).await.unwrap();
 }
 
 #[tokio::test]
