@@ -77,7 +77,10 @@ pub async fn commits(root: &Path, limit: usize) -> Result<Vec<Commit>, IndexErro
 /// Pairs to measure with: commits that change one to five files of code which are still there, with subjects that say
 /// something.
 pub fn commit_pairs(root: &Path, commits: &[Commit], limit: usize) -> Vec<Pair> {
-    let pairs = commits.iter().filter_map(|commit| {
+    let mut seen = std::collections::HashSet::new();
+    // What several commits say is not about any of them.
+    let told_once = commits.iter().filter(|commit| seen.insert(commit.subject.as_str()));
+    let pairs = told_once.filter_map(|commit| {
         let there = commit.files.iter().filter(|file| is_code(file) && root.join(file).is_file());
         let files: Vec<String> = there.cloned().collect();
         let words = commit.subject.split_whitespace().count();

@@ -84,6 +84,11 @@ impl Query {
         } else {
             QueryKind::Sentence
         };
+        // A word by itself is a name, whatever it looks like.
+        let names = match kind {
+            QueryKind::Names if names.is_empty() => words_as_names(&text),
+            _ => names,
+        };
         let terms = terms(&lines, kind, &change);
         // An issue always speaks of tests somewhere.
         let speaks = |words: &[&str]| !long && terms.iter().any(|term| words.contains(&term.text.as_str()));
@@ -103,6 +108,16 @@ impl Query {
             text: dense,
         }
     }
+}
+
+fn words_as_names(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.len() > 1);
+    words.map(plain_name).collect()
+}
+
+/// As names are compared: lower case, without `_`.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 
 /// Words that ask for a part of the project, stemmed as tokens are.
@@ -272,7 +287,7 @@ fn mentions(text: &str) -> Mentions {
         let last = word.rsplit("::").next().filter(|last| last.len() < word.len() && last.len() > 2);
         for part in word.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
             if is_name(part) || last == Some(part) || (is_called(word, part) && part.len() > 2) {
-                names.push(part.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect());
+                names.push(plain_name(part));
             }
         }
     }
@@ -280,7 +295,7 @@ fn mentions(text: &str) -> Mentions {
     for (at, quoted) in text.split('`').enumerate() {
         let plain = quoted.chars().all(|c| c.is_alphanumeric() || c == '_');
         if at % 2 == 1 && plain && (2..60).contains(&quoted.len()) {
-            names.push(quoted.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect());
+            names.push(plain_name(quoted));
         }
     }
     for list in [&mut names, &mut paths] {

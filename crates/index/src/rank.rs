@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::chunk::{Kind, Level};
 use crate::lexical::{Lexical, LexicalWeights, Shape};
-use crate::query::{Query, QueryKind};
+use crate::query::{Query, QueryKind, plain_name};
 use crate::rules::Part;
 use crate::search::{Fusion, Mode};
 use crate::store::View;
@@ -190,7 +190,10 @@ pub(crate) fn rank(
             continue;
         }
         let row = view.chunk(chunk as u32);
+        // Who asks for a type by its name wants the type and not its methods.
+        let asked_for = query.kind == QueryKind::Names && mentioned > 0.0;
         let own = match (row.level, row.kind) {
+            (Level::Symbol, _) if asked_for => 1.0,
             (Level::File, _) => weights.whole_file,
             (_, Kind::Loose) => weights.loose,
             (_, Kind::Class | Kind::Type | Kind::Module) if has_members(view, chunk, shape) => weights.head,
@@ -322,8 +325,7 @@ impl<'a> Mentions<'a> {
         let by_name = !self.query.names.is_empty() && self.query.kind != QueryKind::Sentence;
         if by_name && row.level == Level::Symbol && !row.name.is_empty() {
             let own = row.name.rsplit([':', '.', '#', ' ']).next().unwrap_or(row.name);
-            let own: String = own.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
-            if self.query.names.contains(&own) {
+            if self.query.names.contains(&plain_name(own)) {
                 sum += self.weights.name;
             }
         }

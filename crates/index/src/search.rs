@@ -217,12 +217,14 @@ impl Searcher {
             let file = state.view.file(chunk.file);
             let (mut start_line, mut end_line) = self.lines(state, item.chunk);
             let mut symbol = (!chunk.name.is_empty()).then(|| chunk.name.to_owned());
+            let (mut kind, mut signature) = (chunk.kind, chunk.signature);
             if options.level == Some(Level::File) {
                 if !files.insert(chunk.file) {
                     continue;
                 }
                 let whole = state.view.chunk(file.first_chunk);
                 (start_line, end_line, symbol) = (1, whole.end_line, None);
+                (kind, signature) = (Kind::File, "");
             } else if options.level == Some(Level::Block) {
                 (start_line, end_line) =
                     self.block(state, item.chunk, query).unwrap_or((start_line, end_line));
@@ -240,9 +242,9 @@ impl Searcher {
                 end_line,
                 symbol,
                 score: ((item.score / best) * 10_000.0).round() / 10_000.0,
-                kind: chunk.kind,
+                kind,
                 language: file.language,
-                signature: chunk.signature.to_owned(),
+                signature: signature.to_owned(),
                 why: item.why,
             });
         }

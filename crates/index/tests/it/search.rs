@@ -41,6 +41,23 @@ fn names_words_and_sentences_find_their_symbol() {
 }
 
 #[test]
+fn a_type_asked_for_by_name_comes_before_its_methods() {
+    let shelf = Shelf::with(&[
+        (
+            "src/router.ts",
+            "export class RegExpRouter {\n  name = 'RegExpRouter'\n\n  add(path: string) {\n    return new RegExpRouter(RegExpRouter, path)\n  }\n\n  match(path: string) {\n    return path\n  }\n}\n",
+        ),
+        (
+            "src/app.ts",
+            "import { RegExpRouter } from './router'\nexport const app = () => new RegExpRouter()\n",
+        ),
+    ]);
+    for query in ["RegExpRouter", "regexprouter"] {
+        assert_eq!(shelf.find(query)[0], "src/router.ts:1-3 RegExpRouter", "{query}");
+    }
+}
+
+#[test]
 fn tests_come_first_only_when_asked_for() {
     let shelf = shop();
     assert_eq!(shelf.files("apply coupon")[0], "src/cart.rs");
