@@ -54,16 +54,18 @@ impl Call {
             }
             "session/new" => {
                 let request: schema::NewSessionRequest = read(params)?;
-                Self::NewSession { place: place(request.cwd, request.mcp_servers)? }
+                Self::NewSession {
+                    place: place(request.cwd, request.additional_directories, request.mcp_servers)?,
+                }
             }
             "session/load" => {
                 let request: schema::LoadSessionRequest = read(params)?;
-                let place = place(request.cwd, request.mcp_servers)?;
+                let place = place(request.cwd, request.additional_directories, request.mcp_servers)?;
                 Self::LoadSession { session: request.session_id.0.to_string(), place }
             }
             "session/resume" => {
                 let request: schema::ResumeSessionRequest = read(params)?;
-                let place = place(request.cwd, request.mcp_servers)?;
+                let place = place(request.cwd, request.additional_directories, request.mcp_servers)?;
                 Self::ResumeSession { session: request.session_id.0.to_string(), place }
             }
             "session/list" => {
@@ -132,9 +134,9 @@ fn offered(request: schema::InitializeRequest) -> Offered {
     }
 }
 
-fn place(cwd: PathBuf, servers: Vec<schema::McpServer>) -> Result<Place, RpcError> {
-    if !cwd.is_absolute() {
-        let why = format!("`cwd` must be an absolute path, and `{}` is none", cwd.display());
+fn place(cwd: PathBuf, folders: Vec<PathBuf>, servers: Vec<schema::McpServer>) -> Result<Place, RpcError> {
+    if let Some(relative) = std::iter::once(&cwd).chain(&folders).find(|path| !path.is_absolute()) {
+        let why = format!("folders are absolute paths, and `{}` is none", relative.display());
         return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
     }
     let server = |server: schema::McpServer| match server {
@@ -152,7 +154,7 @@ fn place(cwd: PathBuf, servers: Vec<schema::McpServer>) -> Result<Place, RpcErro
         // Kinds that we do not offer to take.
         _ => None,
     };
-    Ok(Place { cwd, servers: servers.into_iter().filter_map(server).collect() })
+    Ok(Place { cwd, folders, servers: servers.into_iter().filter_map(server).collect() })
 }
 
 /// A way to log in: our own program, started in a terminal with these arguments.
@@ -173,7 +175,7 @@ pub fn introduction(name: &str, title: &str, version: &str, logins: &[LoginMetho
             "loadSession": true,
             "promptCapabilities": {"image": true, "audio": false, "embeddedContext": true},
             "mcpCapabilities": {"http": true, "sse": false},
-            "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+            "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
         },
         "agentInfo": {"name": name, "title": title, "version": version},
         "authMethods": logins.iter().map(login).collect::<Vec<_>>(),

@@ -36,6 +36,8 @@ pub struct Agreed {
     /// A session can be copied.
     pub fork: bool,
     pub close: bool,
+    /// A session may have more than one folder.
+    pub folders: bool,
     pub mcp_http: bool,
     pub mcp_sse: bool,
     pub auth: Vec<AuthMethod>,
@@ -70,6 +72,8 @@ pub struct AuthMethod {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub cwd: PathBuf,
+    /// Folders besides it that belong to the work.
+    pub folders: Vec<PathBuf>,
     pub servers: Vec<McpServer>,
 }
 
@@ -170,6 +174,7 @@ impl Client {
             list: session.list.is_some(),
             fork,
             close: session.close.is_some(),
+            folders: session.additional_directories.is_some(),
             mcp_http: mcp.http,
             mcp_sse: mcp.sse,
             auth: auth.collect(),
@@ -285,6 +290,9 @@ impl Client {
             })
             .collect();
         let mut params = json!({"cwd": place.cwd, "mcpServers": servers});
+        if !place.folders.is_empty() {
+            params["additionalDirectories"] = json!(place.folders);
+        }
         if let Some(session) = session {
             params["sessionId"] = json!(session);
         }

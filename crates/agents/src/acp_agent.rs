@@ -46,4 +46,8 @@ impl Agent for AcpAgent {
         let inner = self.inner.clone();
         report(move |reporter| async move { turn::run(&inner, turn, cancel, reporter).await })
     }
+
+    fn is_running(&self) -> bool {
+        self.inner.kept.is_there()
+    }
 }

@@ -24,6 +24,11 @@ pub trait Agent: Send + Sync {
     /// The session's past is no longer what the agent remembers: something was pinned, taken back or brought back. The
     /// next prompt reads it again.
     fn history_changed(&self) {}
+
+    /// Whether something of it runs between turns, which ends when it is let go.
+    fn is_running(&self) -> bool {
+        false
+    }
 }
 
 /// One prompt, and what the agent may use to answer it.

@@ -94,6 +94,9 @@ pub struct Interface {
     /// The same for how much it is to think; `{level}` stands for it.
     #[serde(default)]
     pub thinking_args: Vec<String>,
+    /// The same for each folder that it works in besides its own; `{folder}` stands for it.
+    #[serde(default)]
+    pub folder_args: Vec<String>,
     /// Whether it is offered to read and write files through us. Some fail over a file that is not there yet.
     #[serde(default = "yes")]
     pub files: bool,
@@ -265,6 +268,7 @@ fn custom(id: &str, config: &AgentConfig) -> Entry {
             model_args: Vec::new(),
             resume_args: Vec::new(),
             thinking_args: Vec::new(),
+            folder_args: Vec::new(),
             files: true,
             url: None,
             fallback: None,
@@ -335,8 +339,12 @@ impl Known {
         names.into_iter().find_map(|name| which(name, path))
     }
 
-    pub fn args(&self, model: Option<&str>) -> Vec<String> {
+    pub fn args(&self, model: Option<&str>, folders: &[PathBuf]) -> Vec<String> {
         let mut args = self.entry.interface.args.clone();
+        for folder in folders {
+            let folder = folder.to_string_lossy();
+            args.extend(self.entry.interface.folder_args.iter().map(|arg| arg.replace("{folder}", &folder)));
+        }
         if let Some(model) = model.or(self.config.model.as_deref()) {
             args.extend(self.entry.interface.model_args.iter().map(|arg| arg.replace("{model}", model)));
         }

@@ -219,6 +219,11 @@ pub(crate) struct Post {
 }
 
 impl Post {
+    /// What it works in besides the project.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        self.roots.get(1..).unwrap_or_default()
+    }
+
     /// How its program is started in a mode.
     pub(crate) fn start(&self, mode: Mode, more: &[String]) -> Start {
         let (known, options) = (&self.known, &self.fleet.options);
@@ -232,7 +237,7 @@ impl Post {
         let mut env: Vec<(String, String)> =
             preset.chain(&known.config.env).map(|(name, value)| (name.clone(), value.clone())).collect();
         env.sort();
-        let mut args = known.args(self.model.as_deref());
+        let mut args = known.args(self.model.as_deref(), self.folders());
         args.extend(more.iter().cloned());
         Start {
             program: self.program.clone(),

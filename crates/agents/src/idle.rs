@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::roll::{OnRoll, Working};
 
-/// How often one that has been idle for long, and builds something, is looked at again.
+/// After how long one that has been idle for long, and builds something, is looked at again.
 const AGAIN: Duration = Duration::from_secs(30);
 
 /// Something that runs, works and rests.
@@ -26,12 +26,18 @@ pub(crate) trait Rests: Send + 'static {
 pub(crate) struct Kept<T> {
     kept: Arc<Mutex<Option<T>>>,
     idle: Duration,
+    again: Duration,
     timer: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl<T: Rests> Kept<T> {
     pub(crate) fn new(idle: Duration) -> Self {
-        Self { kept: Arc::default(), idle, timer: std::sync::Mutex::default() }
+        Self { kept: Arc::default(), idle, again: AGAIN, timer: std::sync::Mutex::default() }
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        // Whoever holds it just now takes it or brings it back.
+        self.kept.try_lock().map_or(true, |kept| kept.is_some())
     }
 
     pub(crate) async fn take(&self) -> Option<T> {
@@ -46,7 +52,7 @@ impl<T: Rests> Kept<T> {
         *kept.working() = None;
         let place = Arc::downgrade(kept.on_roll());
         *self.kept.lock().await = Some(kept);
-        let (weak, idle) = (Arc::downgrade(&self.kept), self.idle);
+        let (weak, idle, again) = (Arc::downgrade(&self.kept), self.idle, self.again);
         self.wind(Some(tokio::spawn(async move {
             tokio::time::sleep(idle).await;
             while let Some(place) = place.upgrade() {
@@ -54,7 +60,7 @@ impl<T: Rests> Kept<T> {
                     place.leaves();
                     break;
                 }
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(again).await;
             }
             if let Some(kept) = weak.upgrade() {
                 kept.lock().await.take();
@@ -120,5 +126,38 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(kept.take().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn who_builds_something_is_kept_until_it_is_built() {
+        let roll = Arc::new(Roll::default());
+        let mut agent = std::process::Command::new("sh")
+            .args(["-c", "read go; while :; do :; done & echo begun; read enough; kill $!; wait; read line"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = agent.stdin.take().unwrap();
+        let mut say = |line: &[u8]| std::io::Write::write_all(&mut input, line).unwrap();
+        let place = roll.enter(&AgentId::new("a"), agent.id(), std::path::Path::new("/"));
+        place.is_ready();
+        // From here on what computes is a build.
+        say(b"go\n");
+        let mut begun = [0; 5];
+        std::io::Read::read_exact(agent.stdout.as_mut().unwrap(), &mut begun).unwrap();
+        let mut kept = Kept::new(Duration::ZERO);
+        kept.again = Duration::ZERO;
+        kept.bring_back(Resting { place: place.clone(), working: None }).await;
+        // Its time is over, and it was looked at as often as here.
+        for _ in 0..2 {
+            assert!(place.is_building().await);
+        }
+        assert!(kept.is_there());
+        say(b"enough\n");
+        while kept.is_there() {
+            tokio::task::yield_now().await;
+        }
+        say(b"leave\n");
+        agent.wait().unwrap();
     }
 }

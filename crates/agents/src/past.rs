@@ -1,6 +1,6 @@
 //! What an agent knows of the conversation, and what it has to be told before a prompt.
 
-use protocol::{AgentId, EventBody, NoticeLevel, TurnId, Update};
+use protocol::{AgentId, Event, EventBody, NoticeLevel, TurnId, Update};
 
 use crate::Turn;
 use crate::fleet::Post;
@@ -40,7 +40,22 @@ pub(crate) async fn preamble(post: &Post, turn: &Turn, knows: Option<&TurnId>) -
     }
     // Without its past a conversation still goes on.
     let events = turn.services.history(HISTORY_BYTES).await.ok()?;
-    handover::preamble(&events, &post.id, knows)
+    let told = [new_folders(post, &events, knows), handover::preamble(&events, &post.id, knows)];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| told.join("\n\n"))
+}
+
+/// The folders besides the project, unless it knows of them. Not every agent can be told by an option, and none tells its
+/// model of a change.
+fn new_folders(post: &Post, events: &[Event], knows: Option<&TurnId>) -> Option<String> {
+    let since = events.iter().rev().take_while(|event| knows.is_none() || event.turn.as_ref() != knows);
+    let changed = since.into_iter().any(|event| matches!(event.body, EventBody::Folders(_)));
+    let folders: Vec<String> =
+        post.folders().iter().map(|folder| format!("`{}`", folder.display())).collect();
+    let is_news = changed || knows.is_none();
+    (is_news && !folders.is_empty()).then(|| {
+        format!("Besides the working folder, these folders belong to the project: {}.", folders.join(", "))
+    })
 }
 
 /// Writes down what its session is called, to be taken up again.

@@ -157,6 +157,9 @@ pub(crate) struct RunArguments {
     /// Work in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
+    /// A folder that the session works in besides its own; may be given several times
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) add_dir: Vec<PathBuf>,
     /// Leave as soon as it is done, though its agent still builds something in the background
     #[arg(long)]
     pub(crate) force: bool,

@@ -156,8 +156,8 @@ impl Engine {
                 let servers = self.servers(Path::new(&start.cwd));
                 servers.introduce(options.home.as_ref()).await;
                 // Whether it can be answered at all is known before anything is written.
-                let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd))?;
-                opening::roots(Path::new(&start.cwd))?;
+                let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd), &[])?;
+                opening::roots(Path::new(&start.cwd), &[])?;
                 let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
                 let opened = blocking({
                     let store = store.clone();
@@ -205,6 +205,7 @@ impl Engine {
                 self.config_changed(&receipt.session, "effort", name).await;
                 Ok(receipt)
             }
+            Op::SetFolders { session, folders } => self.set_folders(session, folders).await,
             Op::SetAgent { session, agent, model } => {
                 let receipt = self.set_agent(session, agent.clone(), model).await?;
                 self.config_changed(&receipt.session, "agent", agent.as_str()).await;

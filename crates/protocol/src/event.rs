@@ -101,6 +101,7 @@ events! {
     Mode(ModeChanged) = "mode",
     Model(ModelChanged) = "model",
     Effort(EffortChanged) = "effort",
+    Folders(FoldersChanged) = "folders",
     Agent(AgentChanged) = "agent",
     Title(TitleChanged) = "title",
     Marks(Marks) = "marks",
@@ -278,6 +279,13 @@ pub struct EffortChanged {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub effort: Option<Effort>,
+}
+
+/// From now on the session works in these folders too, and in no others besides its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FoldersChanged {
+    /// Absolute.
+    pub folders: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]

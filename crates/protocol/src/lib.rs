@@ -38,10 +38,10 @@ pub use content::{BlobRef, Content, Image, Resource, Source, prompt_text};
 pub use context::{Compaction, CompactionStage, ContextLedger, ContextPart, Pin};
 pub use effort::Effort;
 pub use event::{
-    AgentChanged, Chunk, EffortChanged, ErrorInfo, Event, EventBody, FileRead, FileWrite, ForkPoint, Marks,
-    MessageEnd, ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair, Retract, Retry, Route,
-    SessionEnd, SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim, VerbatimItem,
-    VerbatimKind,
+    AgentChanged, Chunk, EffortChanged, ErrorInfo, Event, EventBody, FileRead, FileWrite, FoldersChanged,
+    ForkPoint, Marks, MessageEnd, ModeChanged, ModelChanged, Notice, NoticeLevel, OtherEvent, Repair,
+    Retract, Retry, Route, SessionEnd, SessionStart, TitleChanged, TurnEnd, TurnStart, UserPrompt, Verbatim,
+    VerbatimItem, VerbatimKind,
 };
 pub use event_codec::{DecodeError, EVENT_VERSION};
 pub use hook::{HookEvent, HookRan, HookWord};

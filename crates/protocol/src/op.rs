@@ -75,6 +75,11 @@ pub enum Op {
         #[ts(optional)]
         effort: Option<Effort>,
     },
+    /// The folders that the session works in besides its own: all of them, absolute.
+    SetFolders {
+        session: SessionId,
+        folders: Vec<String>,
+    },
     /// From the next prompt on, another agent answers. It is told what happened so far.
     SetAgent {
         session: SessionId,

@@ -27,6 +27,10 @@ pub struct SessionView {
     pub created: Timestamp,
     pub updated: Timestamp,
     pub cwd: String,
+    /// Folders that it works in besides its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(optional, as = "Option<Vec<String>>")]
+    pub folders: Vec<String>,
     pub agent: AgentId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -161,6 +165,7 @@ impl SessionView {
             created: event.ts,
             updated: event.ts,
             cwd: start.cwd.clone(),
+            folders: Vec::new(),
             agent: start.agent.clone(),
             model: start.model.clone(),
             mode: start.mode,

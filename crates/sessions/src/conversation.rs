@@ -141,6 +141,10 @@ impl Conversation {
                 let effort = changed.effort.map_or("as the model likes", protocol::Effort::as_str);
                 Body::Changed(format!("thinking: {effort}"))
             }
+            EventBody::Folders(changed) => Body::Changed(match changed.folders.as_slice() {
+                [] => "works in its own folder only".to_owned(),
+                folders => format!("works in {} too", folders.join(", ")),
+            }),
             EventBody::Model(changed) => Body::Changed(format!("model: {}", changed.model)),
             EventBody::Agent(changed) => Body::Changed(format!("agent: {}", changed.agent)),
             EventBody::Route(route) => {

@@ -52,6 +52,7 @@ pub(crate) fn text_of(body: &EventBody) -> String {
         | EventBody::Mode(_)
         | EventBody::Model(_)
         | EventBody::Effort(_)
+        | EventBody::Folders(_)
         | EventBody::Agent(_)
         | EventBody::Repair(_) => String::new(),
     }

@@ -14,6 +14,7 @@
 //! terminals           kills one terminal, reads its output, releases it, and asks again
 //! plan, commands, usage, unknown, notify, request, sound
 //! mode, thinking      says how it was set; process, how many sessions it has
+//! folders             says which folders it has besides its own
 //! recall              says which prompts this session had
 //! flood N             N pieces at once
 //! hang                waits to be cancelled; hang! does not heed that either
@@ -38,6 +39,8 @@ pub struct FakeAcpAgent {
     pub resume: bool,
     /// Can copy sessions.
     pub fork: bool,
+    /// Takes more folders than one.
+    pub folders: bool,
     /// Can be told how much to think.
     pub thinking: bool,
     /// Wants a login.
@@ -58,6 +61,7 @@ struct Running {
     sessions: u32,
     mode: String,
     thinking: String,
+    folders: Vec<String>,
     cancelled: bool,
     calls: u32,
     /// Requests that came while an answer was waited for.
@@ -90,6 +94,7 @@ impl FakeAcpAgent {
             sessions: 0,
             mode: "default".to_owned(),
             thinking: "medium".to_owned(),
+            folders: Vec::new(),
             cancelled: false,
             calls: 0,
             held: Vec::new(),
@@ -120,6 +125,9 @@ impl Running {
     fn handle(&mut self, message: &Value) -> io::Result<()> {
         let id = message.get("id").cloned();
         let params = &message["params"];
+        if let Some(folders) = params["additionalDirectories"].as_array() {
+            self.folders = folders.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        }
         let result = match message["method"].as_str().unwrap_or_default() {
             "initialize" if self.options.mute => return Ok(()),
             "initialize" => json!({
@@ -201,7 +209,12 @@ impl Running {
 
     fn session_capabilities(&self) -> Value {
         let mut can = json!({});
-        for (has, names) in [(self.options.resume, &["resume", "list"][..]), (self.options.fork, &["fork"])] {
+        let all = [
+            (self.options.resume, &["resume", "list"][..]),
+            (self.options.fork, &["fork"]),
+            (self.options.folders, &["additionalDirectories"]),
+        ];
+        for (has, names) in all {
             names.iter().filter(|_| has).for_each(|name| can[*name] = json!({}));
         }
         can
@@ -276,6 +289,7 @@ impl Running {
             "think" => self.update(json!({"sessionUpdate": "agent_thought_chunk", "content": text(rest)})),
             "mode" => self.say(&self.mode.clone()),
             "thinking" => self.say(&self.thinking.clone()),
+            "folders" => self.say(&format!("folders: {}", self.folders.join(", "))),
             "process" => self.say(&format!("process with {} sessions", self.sessions)),
             "sound" => {
                 let sound = json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAAAAAA"});

@@ -173,6 +173,10 @@ function fold(view: View, event: Event, bound: Bound): SessionView {
     case "mode":
       view.mode = event.mode;
       return view;
+    case "folders":
+      if (event.folders.length === 0) delete view.folders;
+      else view.folders = event.folders;
+      return view;
     case "effort":
       if (event.effort === undefined) delete view.effort;
       else view.effort = event.effort;

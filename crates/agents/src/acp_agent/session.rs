@@ -97,7 +97,8 @@ async fn open(
         acp::McpServer::Http { .. } => connection.agreed.mcp_http,
         acp::McpServer::Stdio { .. } => true,
     });
-    let place = Place { cwd: post.cwd.clone(), servers: servers.cloned().collect() };
+    let folders = if connection.agreed.folders { post.folders().to_vec() } else { vec![] };
+    let place = Place { cwd: post.cwd.clone(), folders, servers: servers.cloned().collect() };
     let opening = take_up_or_begin(post, &connection, &place, memory, reporter);
     let opened = tokio::time::timeout(OPENING, opening).await.unwrap_or_else(|_| {
         let seconds = OPENING.as_secs();

@@ -31,7 +31,7 @@ fn a_command_that_speaks_acp_is_an_agent() {
     let catalogue = catalogue("[mine]\nacp = [\"my-agent\", \"--acp\"]\nargs = [\"-v\"]").unwrap();
     let mine = catalogue.get(&"mine".into()).unwrap();
     assert_eq!(
-        (mine.entry.interface.kind, mine.args(None)),
+        (mine.entry.interface.kind, mine.args(None, &[])),
         (Kind::Acp, vec!["--acp".to_owned(), "-v".to_owned()])
     );
 }

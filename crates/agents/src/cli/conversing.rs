@@ -66,6 +66,10 @@ impl<P: Converses> Agent for Conversing<P> {
         let inner = self.inner.clone();
         report(move |reporter| async move { inner.run(turn, cancel, reporter).await })
     }
+
+    fn is_running(&self) -> bool {
+        self.inner.kept.is_there()
+    }
 }
 
 impl<P: Converses> Inner<P> {

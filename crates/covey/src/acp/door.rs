@@ -1,7 +1,7 @@
 //! What the editor asks, answered: by itself, or by the session that it is for.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -258,12 +258,14 @@ impl Rooms {
             ephemeral: false,
         };
         let receipt = workshop.client.submit(create).await.map_err(|error| rpc_error(&error))?;
+        settle(&workshop, &receipt.session, &place.folders).await?;
         self.open(workshop, receipt.session, Past::Known, true).await.map_err(|error| rpc_error(&error))
     }
 
     async fn take_up(&self, session: &str, place: Place, past: Past) -> Result<Opening, RpcError> {
         let known = session_id(session)?;
         let workshop = self.workshop(&place.cwd, place.servers).await?;
+        settle(&workshop, &known, &place.folders).await?;
         self.open(workshop, known, past, false).await.map_err(|error| rpc_error(&error))
     }
 
@@ -324,6 +326,13 @@ struct Opening {
     workshop: Workshop,
     session: String,
     is_new: bool,
+}
+
+/// Has a session work in the folders that the editor names, and in no others besides its own.
+async fn settle(workshop: &Workshop, session: &SessionId, folders: &[PathBuf]) -> Result<(), RpcError> {
+    let folders = folders.iter().map(|folder| canonical(folder)).collect();
+    let op = Op::SetFolders { session: session.clone(), folders };
+    workshop.client.submit(op).await.map(drop).map_err(|error| rpc_error(&error))
 }
 
 /// Two spellings of one folder are one folder.

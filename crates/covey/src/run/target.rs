@@ -115,6 +115,7 @@ async fn create(
     };
     let session = submit(client.as_ref(), create).await?;
     set_effort(client.as_ref(), &session, arguments).await?;
+    add_folders(client.as_ref(), &session, arguments).await?;
     Ok(Target { client, engine: None, session, after: 0 })
 }
 
@@ -144,6 +145,7 @@ async fn resume(
         submit(client.as_ref(), Op::SetMode { session: session.clone(), mode: Mode::clone(&mode) }).await?;
     }
     set_effort(client.as_ref(), &session, arguments).await?;
+    add_folders(client.as_ref(), &session, arguments).await?;
     let view = client.read(protocol::Request::Session { session: session.clone() }).await?;
     let after = match view {
         protocol::Reply::Session(view) => view.seq,
@@ -161,6 +163,32 @@ async fn set_effort(
         let op = Op::SetEffort { session: session.clone(), effort: arguments.effort };
         submit(client, op).await?;
     }
+    Ok(())
+}
+
+/// Those that the session has already stay.
+async fn add_folders(
+    client: &dyn Client,
+    session: &SessionId,
+    arguments: &RunArguments,
+) -> Result<(), Failure> {
+    if arguments.add_dir.is_empty() {
+        return Ok(());
+    }
+    let now = client.read(protocol::Request::Session { session: session.clone() }).await?;
+    let mut folders = match now {
+        protocol::Reply::Session(view) => view.folders,
+        _ => vec![],
+    };
+    for added in &arguments.add_dir {
+        // What is not there is refused by name where it would be used.
+        let real = added.canonicalize().or_else(|_| std::path::absolute(added));
+        let added = folder(real.as_deref().unwrap_or(added));
+        if !folders.contains(&added) {
+            folders.push(added);
+        }
+    }
+    submit(client, Op::SetFolders { session: session.clone(), folders }).await?;
     Ok(())
 }
 

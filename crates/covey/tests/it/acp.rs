@@ -152,7 +152,7 @@ async fn world() -> World {
 }
 
 fn place(world: &World) -> Place {
-    Place { cwd: world.project.clone(), servers: vec![] }
+    Place { cwd: world.project.clone(), folders: vec![], servers: vec![] }
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod crash;
 mod effects;
 mod faults;
 mod first_run;
+mod folders;
 mod guard;
 mod hostile;
 mod mcp;

@@ -131,6 +131,14 @@ async fn play(player: &'static Player) {
     let undone = stage.world.covey(&["session", "undo", session, "--yes"]).await;
     assert_eq!((undone.code, file("undone.txt").exists()), (Some(0), false), "{undone:?}");
 
+    // A folder beside the project is worked in once it is added.
+    let library = stage.world.project.parent().unwrap().join("library");
+    std::fs::create_dir_all(&library).unwrap();
+    let there = library.join("there.txt");
+    let write = format!("Do it. [[tool:{} {}]]", player.write_tool, (player.write)(&there));
+    let (done, _) = stage.run(&["--mode", "full", "--add-dir", library.to_str().unwrap(), &write]).await;
+    assert!(there.exists(), "{done:?}");
+
     // A plan may not write, nor may who looks around.
     let write = format!("Do it. [[tool:{} {}]]", player.write_tool, (player.write)(&file("planned.txt")));
     for mode in ["plan", "explore"] {

@@ -59,6 +59,10 @@ impl Agent for KeptTurns {
         stream::once(begun).flatten().boxed()
     }
 
+    fn is_running(&self) -> bool {
+        self.agent.is_running()
+    }
+
     fn history_changed(&self) {
         self.agent.history_changed();
     }

@@ -38,7 +38,7 @@ impl Engine {
     pub(super) fn agent_of(&self, opened: &Opened) -> Arc<dyn Agent> {
         let view = &opened.view;
         let model = view.model.clone().or_else(|| self.model_of(&view.agent));
-        self.agent(&view.agent, model.as_ref(), Path::new(&view.cwd)).unwrap_or_else(|error| {
+        self.agent(&view.agent, model.as_ref(), Path::new(&view.cwd), &view.folders).unwrap_or_else(|error| {
             let error = ErrorInfo { message: error.to_string(), hint: error.hint() };
             Arc::new(Unavailable { id: view.agent.clone(), error })
         })
@@ -49,9 +49,10 @@ impl Engine {
         id: &AgentId,
         model: Option<&ModelRef>,
         cwd: &Path,
+        folders: &[String],
     ) -> Result<Arc<dyn Agent>, EngineError> {
         if id.as_str() != NativeAgent::ID {
-            return self.foreign(id, model, cwd);
+            return self.foreign(id, model, cwd, folders);
         }
         let Some(model) = model else {
             let message = "no model is chosen".to_owned();
@@ -75,7 +76,7 @@ impl Engine {
         let tools = Toolbox::builtin()
             .with(servers.tools())
             .filtered(|tool| permissions.offers(tool.name(), tool.group().as_str()));
-        let mut agent = NativeAgent::new(model, tools, cwd.to_owned(), Arc::new(extras));
+        let mut agent = NativeAgent::new(model, tools, cwd.to_owned(), folders, Arc::new(extras));
         if let Some(index) = self.index(&root) {
             agent = agent.searching(&index);
         }
@@ -108,10 +109,11 @@ impl Engine {
         id: &AgentId,
         model: Option<&ModelRef>,
         cwd: &Path,
+        folders: &[String],
     ) -> Result<Arc<dyn Agent>, EngineError> {
         let unknown = || EngineError::NoAgent { message: format!("there is no agent `{id}`"), hint: None };
         let fleet = self.inner.options.fleet.as_ref().ok_or_else(unknown)?;
-        let roots = opening::roots(cwd)?.iter().map(Path::to_owned).collect();
+        let roots = opening::roots(cwd, folders)?.iter().map(Path::to_owned).collect();
         let agent = fleet.agent(id, model, cwd, roots).map_err(|error| {
             let (message, hint) = (error.to_string(), Some(error.hint()));
             match error {
@@ -143,7 +145,7 @@ impl Engine {
     ) -> Result<Receipt, EngineError> {
         let handle = self.handle(&session).await?;
         let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
-        let agent = self.agent(&view.agent, Some(&model), Path::new(&view.cwd))?;
+        let agent = self.agent(&view.agent, Some(&model), Path::new(&view.cwd), &view.folders)?;
         let receipt = self.ask(session, SessionOp::SetModel { model }).await?;
         handle.use_agent(agent).await;
         Ok(receipt)
@@ -158,7 +160,7 @@ impl Engine {
         let handle = self.handle(&session).await?;
         let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
         let model = model.or_else(|| self.model_of(&id));
-        let agent = self.agent(&id, model.as_ref(), Path::new(&view.cwd))?;
+        let agent = self.agent(&id, model.as_ref(), Path::new(&view.cwd), &view.folders)?;
         let receipt = self.ask(session, SessionOp::SetAgent { agent: id, model }).await?;
         handle.use_agent(agent).await;
         Ok(receipt)

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use agents::Agent;
 use guard::{Guard, GuardOptions};
 use project::{Host, LocalHost, Project, Roots};
-use protocol::{ListChange, Receipt, SessionId, Timestamp};
+use protocol::{EventBody, FoldersChanged, ListChange, Receipt, SessionId, Timestamp};
 use sessions::{Opened, Store};
 
 use super::{Engine, blocking};
@@ -62,7 +62,7 @@ impl Engine {
         servers: Arc<ServerSet>,
     ) -> Result<Handle, EngineError> {
         let options = &self.inner.options;
-        let roots = roots(Path::new(&opened.view.cwd))?;
+        let roots = roots(Path::new(&opened.view.cwd), &opened.view.folders)?;
         let guard = Arc::new(Guard::new(GuardOptions {
             settings: options.permissions.clone(),
             roots: roots.clone(),
@@ -87,6 +87,30 @@ impl Engine {
         let handle = open(setup, Timestamp::now()).map_err(|error| EngineError::Store(error.into()))?;
         *handle.servers.lock().unwrap_or_else(PoisonError::into_inner) = servers;
         Ok(handle)
+    }
+
+    /// Adds folders to a session, or takes them away again.
+    pub(super) async fn set_folders(
+        &self,
+        session: SessionId,
+        folders: Vec<String>,
+    ) -> Result<Receipt, EngineError> {
+        let handle = self.handle(&session).await?;
+        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
+        let folders = folders.iter().map(|folder| real_folder(folder)).collect::<Result<Vec<_>, _>>()?;
+        if folders == view.folders {
+            return Ok(Receipt { session, turn: None });
+        }
+        let body = Box::new(EventBody::Folders(FoldersChanged { folders }));
+        let receipt = self.ask(session, SessionOp::Note { body, idle: true, changes_history: false }).await?;
+        // Its walls were put up when it was opened, and so were its agent's. The next one who asks opens it anew.
+        let mut open = self.inner.open.lock().await;
+        if let Some(handle) = open.remove(&receipt.session) {
+            // A session that closed by itself needs no more.
+            let _ = handle.submit(SessionOp::Park).await;
+            handle.closed().await;
+        }
+        Ok(receipt)
     }
 
     pub(super) async fn delete(&self, session: SessionId) -> Result<Receipt, EngineError> {
@@ -129,13 +153,34 @@ impl Engine {
     }
 }
 
-/// The folders that belong to the project that `cwd` lies in.
-pub(super) fn roots(cwd: &Path) -> Result<Roots, EngineError> {
+/// The folders that a session works in: the project that `cwd` lies in, and what was added. One that was added and is gone
+/// is no part of it any more.
+pub(super) fn roots(cwd: &Path, added: &[String]) -> Result<Roots, EngineError> {
     let refused = |error: &dyn std::fmt::Display| EngineError::Refused {
         message: format!("can not work in `{}`: {error}", cwd.display()),
         hint: Some("name a folder that exists: --cwd DIR".to_owned()),
     };
     let project = Project::discover(cwd).map_err(|error| refused(&error))?;
-    let roots: Vec<PathBuf> = vec![project.root().to_owned()];
-    Roots::new(roots).map_err(|error| refused(&error))
+    let added = added.iter().map(PathBuf::from).filter(|folder| folder.is_dir());
+    Roots::new(std::iter::once(project.root().to_owned()).chain(added)).map_err(|error| refused(&error))
+}
+
+/// A folder that can be added to a session, as it is really called.
+fn real_folder(folder: &str) -> Result<String, EngineError> {
+    let refused = |why: &str| EngineError::Refused {
+        message: format!("`{folder}` can not be added: {why}"),
+        hint: Some("name a folder that exists, by its absolute path".to_owned()),
+    };
+    let path = Path::new(folder);
+    if !path.is_absolute() {
+        return Err(refused("it is not an absolute path"));
+    }
+    let real = path.canonicalize().map_err(|error| refused(&error.to_string()))?;
+    if !real.is_dir() {
+        return Err(refused("it is no folder"));
+    }
+    if real.parent().is_none() {
+        return Err(refused("everything is below it"));
+    }
+    real.into_os_string().into_string().map_err(|_| refused("its name is not text"))
 }

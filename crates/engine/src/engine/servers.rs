@@ -12,7 +12,7 @@ impl Engine {
     pub(super) fn servers(&self, cwd: &Path) -> Arc<ServerSet> {
         let options = &self.inner.options;
         let own = (options.mcp)();
-        let Ok(roots) = opening::roots(cwd) else { return Arc::default() };
+        let Ok(roots) = opening::roots(cwd, &[]) else { return Arc::default() };
         let (home, launcher) = (options.home.as_ref(), &options.launcher);
         self.inner.servers.refresh(&roots, home, &own, launcher, options.logins.as_ref())
     }
@@ -35,7 +35,7 @@ impl Engine {
         now.introduce(self.inner.options.home.as_ref()).await;
         let Some(view) = handle.view().await else { return };
         // One that can not be made any more stays as it was.
-        if let Ok(agent) = self.agent(&view.agent, view.model.as_ref(), &handle.cwd) {
+        if let Ok(agent) = self.agent(&view.agent, view.model.as_ref(), &handle.cwd, &view.folders) {
             handle.use_agent(agent).await;
         }
     }

@@ -52,6 +52,7 @@ pub(super) struct Inner {
     specs: Arc<ToolSet>,
     system: Arc<str>,
     cwd: PathBuf,
+    folders: Vec<String>,
     reasoning: Option<Effort>,
     /// Answers prompts that are easy by their looks.
     simple: Option<Arc<dyn Model>>,
@@ -91,8 +92,14 @@ pub(crate) type FindModel = Arc<dyn Fn(&str) -> Result<Arc<dyn Model>, String> +
 impl NativeAgent {
     pub const ID: &'static str = "native";
 
-    /// `cwd` is the folder the session works in.
-    pub fn new(model: Arc<dyn Model>, tools: Toolbox, cwd: PathBuf, extras: Arc<Extras>) -> Self {
+    /// `cwd` is the folder the session works in, `folders` are those besides it.
+    pub fn new(
+        model: Arc<dyn Model>,
+        tools: Toolbox,
+        cwd: PathBuf,
+        folders: &[String],
+        extras: Arc<Extras>,
+    ) -> Self {
         let tools = if model.info().capabilities.tools { tools } else { Toolbox::empty() };
         let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
             name: tool.name().to_owned(),
@@ -102,6 +109,7 @@ impl NativeAgent {
         let specs = ToolSet::new(tools.core().map(spec).collect());
         let system = system_prompt(&Parts {
             cwd: &cwd,
+            folders,
             deferred: (!specs.is_empty()).then(|| tools.deferred().map(|tool| tool.name()).collect()),
             rules: &extras.rules,
             skills: &extras.skills,
@@ -115,6 +123,7 @@ impl NativeAgent {
                 specs,
                 system: system.into(),
                 cwd,
+                folders: folders.to_vec(),
                 reasoning: None,
                 simple: None,
                 memory: Mutex::new(None),
@@ -144,7 +153,13 @@ impl NativeAgent {
             let named = named || matches!(tool.name(), tools::DISPATCHER | TOOL_SEARCH);
             named && !matches!(tool.name(), "ask_user" | "suggest_actions")
         };
-        let child = Self::new(model, parent.tools.filtered(keep), parent.cwd.clone(), parent.extras.clone());
+        let child = Self::new(
+            model,
+            parent.tools.filtered(keep),
+            parent.cwd.clone(),
+            &parent.folders,
+            parent.extras.clone(),
+        );
         let mut inner = Arc::into_inner(child.inner);
         if let Some(inner) = &mut inner {
             inner.system = format!(

@@ -7,6 +7,8 @@ use extend::{Rule, Skill};
 /// What the system prompt is made of.
 pub(super) struct Parts<'a> {
     pub(super) cwd: &'a Path,
+    /// Folders besides it that the session works in.
+    pub(super) folders: &'a [String],
     /// Names of tools that are found with `tool_search`; none at all where the model can not use tools.
     pub(super) deferred: Option<Vec<&'a str>>,
     pub(super) rules: &'a [Rule],
@@ -38,6 +40,10 @@ pub(super) fn system_prompt(parts: &Parts<'_>) -> String {
         }
     }
     prompt.push_str(&format!("\nThe project is in `{}` on {}.\n", parts.cwd.display(), std::env::consts::OS));
+    if !parts.folders.is_empty() {
+        let folders: Vec<String> = parts.folders.iter().map(|folder| format!("`{folder}`")).collect();
+        prompt.push_str(&format!("These folders belong to it too: {}.\n", folders.join(", ")));
+    }
     for rule in parts.rules.iter().filter(|rule| rule.paths.is_empty()) {
         prompt.push_str(&format!("\n# Rules from {}\n{}\n", rule.source.display(), rule.text.trim()));
     }

@@ -173,7 +173,8 @@ impl Actor {
 
     async fn receive(&mut self, message: Message) {
         if let Message::ParkIfIdle { idle } = message {
-            let unused = self.state.is_idle() && self.live.receiver_count() == 0;
+            // An agent that runs is let go in its own time, which is longer, and not while it builds something.
+            let unused = self.state.is_idle() && self.live.receiver_count() == 0 && !self.agent.is_running();
             if unused && self.last_input.elapsed() >= idle {
                 self.give(Input::Op { op: SessionOp::Park, ticket: 0 }).await;
             }

@@ -88,6 +88,7 @@ impl SessionView {
             }
             EventBody::Mode(changed) => self.mode = changed.mode,
             EventBody::Effort(changed) => self.effort = changed.effort,
+            EventBody::Folders(changed) => self.folders.clone_from(&changed.folders),
             EventBody::Model(changed) => self.model = Some(changed.model.clone()),
             EventBody::Agent(changed) => {
                 self.agent = changed.agent.clone();

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 const USAGE: &str = "\
 usage: covey-testkit model-server [options]
-       covey-testkit acp-agent [--banner] [--load] [--resume] [--fork] [--thinking] [--locked] [--mute] [--modes] [--state DIR] [--die]
+       covey-testkit acp-agent [--banner] [--load] [--resume] [--fork] [--folders] [--thinking] [--locked] [--mute] [--modes] [--state DIR] [--die]
 
 A model provider on 127.0.0.1 that speaks OpenAI Chat, OpenAI Responses, Anthropic Messages and Gemini.
 Without a script it obeys the prompt: [[tool:NAME {\"json\":1}]] [[think]] [[slow]] [[error:529]] [[repeat:N]] [[say:TEXT]]
@@ -42,6 +42,7 @@ fn acp_agent(words: impl Iterator<Item = String>) -> ExitCode {
             "--load" => agent.load = true,
             "--resume" => agent.resume = true,
             "--fork" => agent.fork = true,
+            "--folders" => agent.folders = true,
             "--thinking" => agent.thinking = true,
             "--locked" => agent.locked = true,
             "--mute" => agent.mute = true,

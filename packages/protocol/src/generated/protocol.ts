@@ -176,7 +176,7 @@ hint?: string, };
 /**
  * What an event says, by type.
  */
-export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "effort" } & EffortChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "marks" } & Marks | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "commands" } & AgentCommands | { "type": "hook" } & HookRan | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
+export type EventBody = { "type": "session_start" } & SessionStart | { "type": "user_prompt" } & UserPrompt | { "type": "turn_start" } & TurnStart | { "type": "agent_message" } & Chunk | { "type": "agent_thought" } & Chunk | { "type": "message_end" } & MessageEnd | { "type": "retract" } & Retract | { "type": "tool_call" } & ToolCall | { "type": "tool_call_update" } & ToolCallUpdate | { "type": "plan" } & Plan | { "type": "permission_request" } & PermissionRequest | { "type": "permission" } & PermissionAnswer | { "type": "file_read" } & FileRead | { "type": "file_write" } & FileWrite | { "type": "checkpoint" } & Checkpoint | { "type": "verbatim" } & Verbatim | { "type": "usage" } & UsageReport | { "type": "retry" } & Retry | { "type": "route" } & Route | { "type": "mode" } & ModeChanged | { "type": "model" } & ModelChanged | { "type": "effort" } & EffortChanged | { "type": "folders" } & FoldersChanged | { "type": "agent" } & AgentChanged | { "type": "title" } & TitleChanged | { "type": "marks" } & Marks | { "type": "context" } & ContextLedger | { "type": "compaction" } & Compaction | { "type": "pin" } & Pin | { "type": "suggested_actions" } & SuggestedActions | { "type": "commands" } & AgentCommands | { "type": "hook" } & HookRan | { "type": "notice" } & Notice | { "type": "error" } & ErrorInfo | { "type": "repair" } & Repair | { "type": "turn_end" } & TurnEnd | { "type": "session_end" } & SessionEnd;
 
 /**
  * What a document is written as.
@@ -213,6 +213,15 @@ export type FileWrite = { path: string, bytes: number, call?: CallId,
  * What the file holds now.
  */
 blob?: BlobRef, };
+
+/**
+ * From now on the session works in these folders too, and in no others besides its own.
+ */
+export type FoldersChanged = { 
+/**
+ * Absolute.
+ */
+folders: Array<string>, };
 
 /**
  * Where a fork left its parent: it has the parent's events up to and including `seq`.
@@ -484,7 +493,7 @@ attended: boolean, } | { "type": "cancel_turn", session: SessionId,
 /**
  * All running turns, if absent.
  */
-turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "set_effort", session: SessionId, effort?: Effort, } | { "type": "set_agent", session: SessionId, agent: AgentId, model?: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "mark_session", session: SessionId, pinned?: boolean, archived?: boolean, } | { "type": "delete_session", session: SessionId, } | { "type": "undo", session: SessionId, 
+turn?: TurnId, } | { "type": "answer_permission", session: SessionId, request: RequestId, decision: Decision, } | { "type": "set_mode", session: SessionId, mode: Mode, } | { "type": "set_model", session: SessionId, model: ModelRef, } | { "type": "set_effort", session: SessionId, effort?: Effort, } | { "type": "set_folders", session: SessionId, folders: Array<string>, } | { "type": "set_agent", session: SessionId, agent: AgentId, model?: ModelRef, } | { "type": "rename", session: SessionId, title: string, } | { "type": "mark_session", session: SessionId, pinned?: boolean, archived?: boolean, } | { "type": "delete_session", session: SessionId, } | { "type": "undo", session: SessionId, 
 /**
  * `turn` (the last one, if absent), `step`, `all`, or the id of a turn or a call: that one and what came after.
  */
@@ -696,7 +705,11 @@ export type SessionView = { session: SessionId,
 /**
  * The last event that was folded in.
  */
-seq: number, created: Timestamp, updated: Timestamp, cwd: string, agent: AgentId, model?: ModelRef, mode: Mode, 
+seq: number, created: Timestamp, updated: Timestamp, cwd: string, 
+/**
+ * Folders that it works in besides its own.
+ */
+folders?: Array<string>, agent: AgentId, model?: ModelRef, mode: Mode, 
 /**
  * How much the model thinks, where the person said so.
  */
