@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use guard::SandboxNeeds;
-use project::command;
+use project::{Stream, command};
 use serde::{Deserialize, Serialize};
 
 use crate::Fleet;
@@ -170,7 +169,7 @@ async fn ask(fleet: &Fleet, known: &Known, program: &Path, args: &[String]) -> O
     let cwd = std::env::current_dir().ok()?;
     let mut asking = command(program);
     asking.args(args).envs(&known.entry.env).envs(&known.config.env).cwd(&cwd);
-    asking.stdout(Stdio::piped()).stderr(Stdio::piped());
+    asking.stdout(Stream::Piped).stderr(Stream::Piped);
     let child = options.launcher.launch_with(asking, vec![cwd], &needs).ok()?;
     let output = tokio::time::timeout(PATIENCE, child.output(MOST_OUTPUT)).await.ok()?.ok()?;
     let said = [output.stdout, output.stderr].concat();

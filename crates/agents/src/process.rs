@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use acp::{Line, Lines};
 use guard::SandboxNeeds;
-use project::{Child, HostError, command};
+use project::{Child, HostError, Stream, command};
 use protocol::AgentId;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::AbortHandle;
@@ -49,7 +48,7 @@ impl Process {
         start.needs.writable.iter().for_each(|place| make_state_folder(place));
         let mut agent = command(&start.program);
         agent.args(&start.args).envs(start.env.iter().map(|(name, value)| (name, value))).cwd(&start.cwd);
-        agent.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        agent.stdin(Stream::Piped).stdout(Stream::Piped).stderr(Stream::Piped);
         let mut child = options.launcher.launch_with(agent, start.roots.clone(), &start.needs)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -214,7 +213,7 @@ fn start(program: &[String]) -> Result<(project::Child, ChildStdin, ChildStdout)
     };
     let mut command = project::command(name);
     command.args(arguments).cwd(std::env::current_dir()?);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.stdin(project::Stream::Piped).stdout(project::Stream::Piped).stderr(project::Stream::Ours);
     let mut child =
         command.spawn().map_err(|error| Failure::new(format!("`{name}` could not be started: {error}")))?;
     match (child.stdin.take(), child.stdout.take()) {

@@ -1,11 +1,10 @@
 //! `covey inside`: a command within the walls, in somebody else's terminal. Not for people.
 
-use std::process::Stdio;
 use std::sync::Arc;
 
 use clap::Args;
 use guard::SandboxLauncher;
-use project::{Grants, Launcher, Roots, command};
+use project::{Grants, Launcher, Roots, Stream, command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::block_on;
@@ -73,7 +72,7 @@ async fn run(arguments: InsideArguments) -> Result<i32, Failure> {
     let shell = if std::path::Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
     let mut line = command(shell);
     line.arg("-c").arg(&arguments.line).cwd(std::env::current_dir()?);
-    line.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    line.stdout(Stream::Ours).stderr(Stream::Ours);
     let mut child =
         launcher.launch(line, &roots, &grants).map_err(|error| Failure::new(error.to_string()))?;
     let (mut terminate, mut interrupt, mut hangup) =

@@ -38,6 +38,8 @@ use cli::{Cli, Command};
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    project::may_be_starter(guard::build_walls);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -71,6 +73,8 @@ fn main() -> ExitCode {
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(Command::Completions(arguments)) => completions::completions(&arguments),
     };
+    #[cfg(target_os = "linux")]
+    project::dismiss_starter();
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -27,6 +27,7 @@ mod view;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,8 @@ pub use error::SandboxError;
 pub use grade::{Backend, Grade, Strength};
 pub use launcher::SandboxLauncher;
 pub use level::{NotALevel, SandboxLevel};
+#[cfg(target_os = "linux")]
+pub use linux::build_in_starter as build_walls;
 pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
 
 use after::Snapshot;
@@ -51,6 +54,8 @@ use view::{Mount, Sights};
 /// Holds every child of a session. Cheap to make; see the module docs.
 #[derive(Debug)]
 pub struct Sandbox {
+    /// Tells one from another.
+    number: u64,
     policy: SandboxPolicy,
     grade: Arc<OnceLock<Grade>>,
     staging: OnceLock<Arc<Staging>>,
@@ -85,7 +90,9 @@ pub struct Enclosed {
 impl Sandbox {
     /// Does nothing yet.
     pub fn new(policy: SandboxPolicy) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         Self {
+            number: LAST.fetch_add(1, Ordering::Relaxed),
             policy,
             grade: Arc::default(),
             staging: OnceLock::new(),
@@ -289,9 +296,9 @@ impl Sandbox {
         command.env("TMPDIR", "/tmp");
         let folder = folder_of(&command)?;
         let user = self.grade().user_namespace;
-        let setup = linux::namespaces::Setup::new(view, &folder, self.network(needs), user, limits);
-        let mut setup = setup.map_err(|source| SandboxError::Setup { what: "the namespaces", source })?;
-        linux::hook(&mut command, move || setup.apply());
+        let network = self.network(needs);
+        let walls = linux::told::Walls { room: Some(self.number), view, folder, network, user, limits };
+        linux::within(&mut command, walls.tell());
         let snapshot = self.snapshot(&protected, true);
         Ok(Enclosed { command, limits, snapshot, gone: None, _staging: Some(staging) })
     }

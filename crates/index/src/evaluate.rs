@@ -1,7 +1,6 @@
 //! Measuring search on a project's own history: a commit's subject should find the files that it changed.
 
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Instant;
 
 use crate::cancel::Cancel;
@@ -58,7 +57,7 @@ pub async fn commits(root: &Path, limit: usize) -> Result<Vec<Commit>, IndexErro
         "--no-textconv",
     ]);
     command.args(["-z", "--format=%x01%s%x02"]).arg(format!("-n{limit}"));
-    command.stdout(Stdio::piped());
+    command.stdout(project::Stream::Piped);
     let git = |what: String| IndexError::Git { what };
     let child = command.spawn().map_err(|error| git(error.to_string()))?;
     let output = child.output(64 << 20).await.map_err(|error| git(error.to_string()))?;

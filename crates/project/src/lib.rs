@@ -41,7 +41,9 @@ pub use host::{
 pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};
 pub use process::{
-    Child, Command, Output, ProcessInfo, SpawnError, Terminal, TerminalSize, command, process_tree,
-    run_in_foreground,
+    BuildWalls, Child, Command, Hook, Output, ProcessInfo, SpawnError, Stream, Terminal, TerminalSize, Walls,
+    command, process_tree, run_in_foreground,
 };
+#[cfg(target_os = "linux")]
+pub use process::{Told, Words, dismiss_starter, may_be_starter};
 pub use root::{Project, ProjectError};

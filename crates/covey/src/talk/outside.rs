@@ -5,12 +5,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use client::{ClientError, Failure};
-use project::{command, run_in_foreground, set_in_file};
+use project::{Stream, command, run_in_foreground, set_in_file};
 use protocol::{Image, SessionId, Source};
 use tui::{Outside, Report};
 
@@ -45,12 +44,7 @@ impl World {
             |error: &dyn std::fmt::Display| invalid(format!("`covey {}`: {error}", arguments.join(" ")));
         let program = std::env::current_exe().map_err(|error| failed(&error))?;
         let mut child = command(program);
-        child
-            .args(arguments)
-            .cwd(&self.cwd)
-            .env("NO_COLOR", "1")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        child.args(arguments).cwd(&self.cwd).env("NO_COLOR", "1").stdout(Stream::Piped).stderr(Stream::Piped);
         let child = child.spawn().map_err(|error| failed(&error))?;
         let output = child.output(MAX_OUTPUT).await.map_err(|error| failed(&error))?;
         let text =
@@ -126,7 +120,7 @@ impl Outside for World {
         let mut git = command("git");
         git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
         git.args(["status", "--porcelain", "--untracked-files=no", "--ignore-submodules"]);
-        git.cwd(&self.root).stdout(Stdio::piped());
+        git.cwd(&self.root).stdout(Stream::Piped);
         let output = git.spawn().ok()?.output(1 << 20).await.ok()?;
         Some(if output.stdout.is_empty() { branch } else { format!("{branch}*") })
     }
@@ -145,7 +139,7 @@ impl Outside for World {
         ];
         for (program, arguments) in ways {
             let mut child = command(program);
-            child.args(arguments).stdout(Stdio::piped());
+            child.args(arguments).stdout(Stream::Piped);
             let Ok(child) = child.spawn() else { continue };
             let Ok(output) = child.output(MAX_OUTPUT).await else { continue };
             if output.stdout.starts_with(b"\x89PNG") {
@@ -162,7 +156,7 @@ impl Outside for World {
             [("wl-copy", &[]), ("xclip", &["-selection", "clipboard", "-in"]), ("pbcopy", &[])];
         for (program, arguments) in ways {
             let mut child = command(program);
-            child.args(arguments).stdin(Stdio::piped());
+            child.args(arguments).stdin(Stream::Piped);
             let Ok(mut child) = child.spawn() else { continue };
             if let Some(mut stdin) = child.stdin.take() {
                 use tokio::io::AsyncWriteExt;

@@ -19,5 +19,6 @@ mod run;
 mod search;
 mod serve;
 mod session;
+mod starter;
 mod talk;
 mod world;

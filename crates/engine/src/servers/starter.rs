@@ -1,10 +1,9 @@
 //! Starting the program of a server, in the sandbox.
 
-use std::process::Stdio;
 use std::sync::Arc;
 
 use mcp::{Pipes, ServerConfig, Starter};
-use project::{Grants, Launcher, Roots, command};
+use project::{Grants, Launcher, Roots, Stream, command};
 
 /// Starts programs with the project and what they said that they need.
 pub struct HostStarter {
@@ -17,7 +16,7 @@ impl Starter for HostStarter {
         let Some(program) = &config.command else { return Err("it has no command".to_owned()) };
         let mut program = command(program);
         program.args(&config.args).envs(&config.env).cwd(self.roots.main());
-        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        program.stdin(Stream::Piped).stdout(Stream::Piped).stderr(Stream::Piped);
         let grants =
             Grants { reads: config.reads.clone(), writes: config.writes.clone(), network: config.network };
         let mut child =

@@ -5,13 +5,12 @@
 //! crashes or talks nonsense where something waits for its word has said no.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 
 use agents::{HookAnswer, HookCall};
 use extend::Hook;
 use guard::HookSays;
-use project::{Grants, Launcher, Roots, command};
+use project::{Grants, Launcher, Roots, Stream, command};
 use protocol::{HookEvent, HookRan, HookWord, SessionId, TurnId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -153,7 +152,7 @@ impl Hooks {
         let mut program = command("/bin/sh");
         program.arg("-c").arg(&hook.command).cwd(self.roots.main());
         program.env("COVEY_HOOK_EVENT", call.on.as_str()).env("COVEY_PROJECT", self.roots.main());
-        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        program.stdin(Stream::Piped).stdout(Stream::Piped).stderr(Stream::Piped);
         let grants = Grants { network: hook.network, ..Grants::default() };
         let mut child =
             self.launcher.launch(program, &self.roots, &grants).map_err(|error| error.to_string())?;

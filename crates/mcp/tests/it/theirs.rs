@@ -1,7 +1,6 @@
 //! Other people's servers.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -14,7 +13,11 @@ pub(crate) struct Plain;
 impl Starter for Plain {
     fn start(&self, config: &ServerConfig) -> Result<Pipes, String> {
         let mut command = project::command(config.command.as_ref().unwrap());
-        command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(&config.args)
+            .stdin(project::Stream::Piped)
+            .stdout(project::Stream::Piped)
+            .stderr(project::Stream::Piped);
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         Ok(Pipes {
             input: Box::new(child.stdin.take().unwrap()),

@@ -1,7 +1,6 @@
 //! Starting programs, and hearing what they say.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +9,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::{Grants, HostError};
 use crate::confine::Roots;
-use crate::process::{Child, Command, Terminal, TerminalSize, command};
+use crate::process::{Child, Command, Stream, Terminal, TerminalSize, command};
 
 /// How long what is left in a pipe is read once the program is gone. Only what left its group can hold it open.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -128,8 +127,8 @@ pub(super) fn start(
             let made = child.terminal(size).map(drop);
             made.map_err(|error| HostError::NotStarted(format!("there is no terminal to be had: {error}")))?;
         }
-        Streams::InOut => drop(child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped())),
-        Streams::Out => drop(child.stdout(Stdio::piped()).stderr(Stdio::piped())),
+        Streams::InOut => drop(child.stdin(Stream::Piped).stdout(Stream::Piped).stderr(Stream::Piped)),
+        Streams::Out => drop(child.stdout(Stream::Piped).stderr(Stream::Piped)),
     }
     let mut child = launcher.launch(child, roots, grants)?;
     match child.terminal.take() {

@@ -2,14 +2,18 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::{SignalKind, signal};
 
+#[cfg(target_os = "linux")]
+use super::command::Stream;
 use super::session;
 use super::terminal::Terminal;
 use super::watcher::{self, Token};
@@ -47,21 +51,16 @@ pub struct Output {
 }
 
 impl Child {
-    pub(super) fn new(
-        mut process: std::process::Child,
-        token: Token,
-        terminal: Option<OwnedFd>,
-    ) -> io::Result<Self> {
-        let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
-        let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+    pub(super) fn new(started: Started, token: Token, terminal: Option<OwnedFd>) -> io::Result<Self> {
+        let pid = Pid::from_raw(started.pid);
         let pid = pid.ok_or_else(|| io::Error::other("the child has no usable process id"))?;
         // From here on dropping the leader ends the group, whatever fails below.
         let leads_session = terminal.is_some();
-        let leader = Some(Leader { process: Some(process), pid, token, leads_session, after: None });
+        let leader = Some(Leader { reaped: false, pid, token, leads_session, after: None });
         Ok(Self {
-            stdin: streams.0.map(ChildStdin::from_std).transpose()?,
-            stdout: streams.1.map(ChildStdout::from_std).transpose()?,
-            stderr: streams.2.map(ChildStderr::from_std).transpose()?,
+            stdin: started.stdin.map(ChildStdin::from_std).transpose()?,
+            stdout: started.stdout.map(ChildStdout::from_std).transpose()?,
+            stderr: started.stderr.map(ChildStderr::from_std).transpose()?,
             terminal: terminal.map(Terminal::new).transpose()?,
             pid,
             leader,
@@ -87,6 +86,15 @@ impl Child {
         drop(self.stdin.take());
         if self.leader.is_some() {
             exited(self.pid).await?;
+        }
+        self.reap()
+    }
+
+    /// Like [`wait`](Self::wait), but blocks and needs no runtime: for a child without streams that only answers a question.
+    pub fn wait_blocking(&mut self) -> io::Result<ExitStatus> {
+        if self.leader.is_some() {
+            let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            retry_on_intr(|| waitid(WaitId::Pid(self.pid), look))?;
         }
         self.reap()
     }
@@ -168,11 +176,45 @@ impl Child {
     }
 }
 
+/// A process that was just started, and our ends of its streams.
+#[derive(Debug, Default)]
+pub(super) struct Started {
+    pub(super) pid: i32,
+    stdin: Option<std::process::ChildStdin>,
+    stdout: Option<std::process::ChildStdout>,
+    stderr: Option<std::process::ChildStderr>,
+}
+
+impl Started {
+    /// Makes the pipes that are asked for and keeps one end of each; the others are for the child.
+    #[cfg(target_os = "linux")]
+    pub(super) fn pipes(&mut self, streams: [Stream; 3]) -> io::Result<[Option<OwnedFd>; 3]> {
+        let pipe = |stream| if stream == Stream::Piped { io::pipe().map(Some) } else { Ok(None) };
+        let [stdin, stdout, stderr] = streams;
+        let (stdin, stdout, stderr) = (pipe(stdin)?.unzip(), pipe(stdout)?.unzip(), pipe(stderr)?.unzip());
+        self.stdin = stdin.1.map(|ours| OwnedFd::from(ours).into());
+        self.stdout = stdout.0.map(|ours| OwnedFd::from(ours).into());
+        self.stderr = stderr.0.map(|ours| OwnedFd::from(ours).into());
+        Ok([stdin.0.map(OwnedFd::from), stdout.1.map(OwnedFd::from), stderr.1.map(OwnedFd::from)])
+    }
+
+    /// Reaps one that did not become its program.
+    #[cfg(target_os = "linux")]
+    pub(super) fn collect(&self) -> io::Result<ExitStatus> {
+        collect(Pid::from_raw(self.pid).ok_or(io::ErrorKind::NotFound)?)
+    }
+}
+
+impl From<std::process::Child> for Started {
+    fn from(child: std::process::Child) -> Self {
+        Self { pid: child.id().cast_signed(), stdin: child.stdin, stdout: child.stdout, stderr: child.stderr }
+    }
+}
+
 /// The first process of a group, not yet reaped: as long as this exists its number belongs to nobody else.
 #[derive(Debug)]
 struct Leader {
-    /// Only gone when reaped.
-    process: Option<std::process::Child>,
+    reaped: bool,
     pid: Pid,
     token: Token,
     leads_session: bool,
@@ -201,14 +243,14 @@ impl Leader {
     /// Kills what is left of the group, strikes it off and collects the exit status, in this order: once
     /// reaped, the number may be given to a stranger. Blocks unless the leader exited.
     fn reap(mut self) -> io::Result<ExitStatus> {
-        let process = self.process.take();
-        self.end(process)
+        self.end()
     }
 
-    fn end(&mut self, process: Option<std::process::Child>) -> io::Result<ExitStatus> {
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.reaped = true;
         self.signal(Signal::KILL);
         watcher::release(self.token);
-        let status = process.ok_or_else(|| io::Error::other("the child was already reaped"))?.wait();
+        let status = collect(self.pid);
         if let Some(After(work)) = self.after.take() {
             work();
         }
@@ -218,19 +260,22 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        let Some(process) = self.process.take() else { return };
-        self.signal(Signal::KILL);
-        let after = self.after.take();
-        let (pid, token, leads_session) = (self.pid, self.token, self.leads_session);
-        let mut leader = Leader { process: None, pid, token, leads_session, after };
-        if has_exited(self.pid).unwrap_or(true) {
-            leader.end(Some(process)).ok();
+        if self.reaped {
             return;
         }
+        self.signal(Signal::KILL);
+        if has_exited(self.pid).unwrap_or(true) {
+            self.end().ok();
+            return;
+        }
+        let after = self.after.take();
+        let (pid, token, leads_session) = (self.pid, self.token, self.leads_session);
+        // That it is reaped is up to the thread, or to nobody.
+        let mut leader = Leader { reaped: true, pid, token, leads_session, after };
         // Dying takes the system a moment, for which no async task should stand still. If there is no thread to
         // be had the dead child stays a zombie and registered, which harms nobody.
         let reaper = std::thread::Builder::new().name("reap".into());
-        reaper.spawn(move || leader.end(Some(process)).ok()).ok();
+        reaper.spawn(move || leader.end().ok()).ok();
     }
 }
 
@@ -254,6 +299,13 @@ impl Captured {
             self.more |= kept < read;
         }
     }
+}
+
+/// Reaps a child of ours. Blocks until it exited.
+fn collect(pid: Pid) -> io::Result<ExitStatus> {
+    let ended = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
+    let (_, status) = ended.ok_or_else(|| io::Error::other("the child's exit status was lost"))?;
+    Ok(ExitStatus::from_raw(status.as_raw()))
 }
 
 /// Whether the process exited, without reaping it.

@@ -1,14 +1,17 @@
 //! Describing a child process and starting it.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, PipeWriter};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use super::before_exec::{Announcement, Leads};
-use super::child::Child;
+use super::child::{Child, Started};
+#[cfg(target_os = "linux")]
+use super::starter::{self, Order, Refusal};
 use super::terminal::{Pair, TerminalSize};
+use super::walls::{self, Walls};
 use super::watcher::{self, StartError};
 
 /// A child process to be: the only way Covey starts one.
@@ -21,38 +24,38 @@ use super::watcher::{self, StartError};
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     Command {
         inner: std::process::Command::new(program),
-        streams: Some(Streams::default()),
+        streams: [Stream::Nothing; 3],
         cleared: false,
         terminal: None,
+        walls: None,
         announcement: None,
     }
+}
+
+/// Where one of a child's standard streams leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Nowhere: `/dev/null`.
+    Nothing,
+    /// To us: [`Child`] has the other end.
+    Piped,
+    /// Where ours leads.
+    Ours,
 }
 
 /// See [`command`].
 #[derive(Debug)]
 pub struct Command {
     inner: std::process::Command,
-    /// Kept apart until the first start: std gives them to a command for good, and [`Command::wrapped_in`] makes
-    /// another. Gone once `inner` has them.
-    streams: Option<Streams>,
+    streams: [Stream; 3],
     /// Whether nothing is inherited, which std does not tell.
     cleared: bool,
     /// Open until the start, which gives the child its end.
     terminal: Option<Pair>,
+    /// Until `inner` has them.
+    walls: Option<Walls>,
+    /// Of children that are started by ourselves, which all others of this command are from then on.
     announcement: Option<Arc<Announcement>>,
-}
-
-#[derive(Debug)]
-struct Streams {
-    stdin: Stdio,
-    stdout: Stdio,
-    stderr: Stdio,
-}
-
-impl Default for Streams {
-    fn default() -> Self {
-        Self { stdin: Stdio::null(), stdout: Stdio::null(), stderr: Stdio::null() }
-    }
 }
 
 impl Command {
@@ -108,37 +111,26 @@ impl Command {
     }
 
     /// Where its standard input comes from; nothing unless set.
-    pub fn stdin(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        match &mut self.streams {
-            Some(streams) => streams.stdin = stream.into(),
-            None => _ = self.inner.stdin(stream),
-        }
+    pub fn stdin(&mut self, stream: Stream) -> &mut Self {
+        self.streams[0] = stream;
         self
     }
 
     /// Where its standard output goes; nowhere unless set.
-    pub fn stdout(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        match &mut self.streams {
-            Some(streams) => streams.stdout = stream.into(),
-            None => _ = self.inner.stdout(stream),
-        }
+    pub fn stdout(&mut self, stream: Stream) -> &mut Self {
+        self.streams[1] = stream;
         self
     }
 
     /// Where its standard error goes; nowhere unless set.
-    pub fn stderr(&mut self, stream: impl Into<Stdio>) -> &mut Self {
-        match &mut self.streams {
-            Some(streams) => streams.stderr = stream.into(),
-            None => _ = self.inner.stderr(stream),
-        }
+    pub fn stderr(&mut self, stream: Stream) -> &mut Self {
+        self.streams[2] = stream;
         self
     }
 
     /// Gives it a terminal instead of streams, of which it is the first process. [`Child::terminal`] is the other end.
     pub fn terminal(&mut self, size: TerminalSize) -> io::Result<&mut Self> {
-        let pair = Pair::open(size)?;
-        self.stdin(pair.stream()?).stdout(pair.stream()?).stderr(pair.stream()?);
-        self.terminal = Some(pair);
+        self.terminal = Some(Pair::open(size)?);
         Ok(self)
     }
 
@@ -172,9 +164,10 @@ impl Command {
         }
         Self {
             inner,
-            streams: Some(self.streams.unwrap_or_default()),
+            streams: self.streams,
             cleared: self.cleared,
             terminal: self.terminal,
+            walls: None,
             announcement: None,
         }
     }
@@ -198,18 +191,22 @@ impl Command {
         self
     }
 
+    /// Builds walls around the child, after it joined its group and told the watcher. Like
+    /// [`before_exec`](Self::before_exec), but what is to be done can be told to a process that starts it for us.
+    ///
+    /// # Safety
+    /// As for [`before_exec`](Self::before_exec), of the hooks that the walls are built of.
+    #[expect(unsafe_code, reason = "the caller vouches for the hook")]
+    pub unsafe fn within(&mut self, walls: Walls) -> &mut Self {
+        self.walls = Some(walls);
+        self
+    }
+
     /// Starts the child. Takes about a millisecond and must be called inside a tokio runtime with I/O.
     pub fn spawn(&mut self) -> Result<Child, SpawnError> {
-        if let Some(Streams { stdin, stdout, stderr }) = self.streams.take() {
-            self.inner.stdin(stdin).stdout(stdout).stderr(stderr);
-        }
-        let announcement = self.announce();
-        let started = watcher::spawn(&mut self.inner, &announcement);
-        let terminal = self.terminal.take().map(|pair| {
-            // As long as we hold the child's end too, ours never ends.
-            self.inner.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            pair.ours
-        });
+        let started = watcher::spawn(&mut |pipe, token| self.start(pipe, token));
+        // As long as we hold the child's end too, ours never ends.
+        let terminal = self.terminal.take().map(|pair| pair.ours);
         match started {
             Ok((process, token)) => Child::new(process, token, terminal)
                 .map_err(|source| SpawnError::Failed { program: self.program(), source }),
@@ -218,10 +215,72 @@ impl Command {
         }
     }
 
-    /// The announcement that its children carry.
+    fn start(&mut self, watcher: &PipeWriter, token: u64) -> io::Result<Started> {
+        #[cfg(target_os = "linux")]
+        match self.start_by_starter(watcher, token) {
+            Ok(started) => return Ok(started),
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::NoStarter) => {}
+        }
+        self.start_ourselves(watcher, token)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn start_by_starter(&self, watcher: &PipeWriter, token: u64) -> Result<Started, Refusal> {
+        // What only this process has cannot be told to another.
+        if self.announcement.is_some() || self.streams.contains(&Stream::Ours) || !starter::is_allowed() {
+            return Err(Refusal::NoStarter);
+        }
+        let (mut order, outcome) = Order::new(&self.inner, watcher, token)?;
+        order.cleared = self.cleared;
+        order.leads = self.leads();
+        order.walls = self.walls.as_ref().map(|walls| walls.told.as_slice());
+        let mut ours = Started::default();
+        match &self.terminal {
+            Some(pair) => order.streams = [Some(pair.stream()?), Some(pair.stream()?), Some(pair.stream()?)],
+            None => order.streams = ours.pipes(self.streams)?,
+        }
+        ours.pid = starter::start(&order)?;
+        // Its ends are its own now: as long as we held them too, ours would never end.
+        drop(order);
+        match starter::outcome(&outcome) {
+            Ok(()) => Ok(ours),
+            Err(error) => {
+                ours.collect().ok();
+                Err(Refusal::Failed(error))
+            }
+        }
+    }
+
+    fn start_ourselves(&mut self, watcher: &PipeWriter, token: u64) -> io::Result<Started> {
+        let announcement = self.announce();
+        if let Some(walls) = self.walls.take() {
+            walls::install(&mut self.inner, (walls.build)(&walls.told)?);
+        }
+        announcement.aim(watcher, token);
+        match &self.terminal {
+            Some(pair) => {
+                self.inner.stdin(pair.stream()?).stdout(pair.stream()?).stderr(pair.stream()?);
+            }
+            None => {
+                let [stdin, stdout, stderr] = self.streams.map(Stdio::from);
+                self.inner.stdin(stdin).stdout(stdout).stderr(stderr);
+            }
+        }
+        let started = self.inner.spawn();
+        // std keeps what it was given.
+        self.inner.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        started.map(Started::from)
+    }
+
+    /// The announcement that children carry which we start ourselves.
     fn announce(&mut self) -> Arc<Announcement> {
-        let leads = if self.terminal.is_some() { Leads::Session } else { Leads::Group };
+        let leads = self.leads();
         Arc::clone(self.announcement.get_or_insert_with(|| Announcement::install(&mut self.inner, leads)))
+    }
+
+    fn leads(&self) -> Leads {
+        if self.terminal.is_some() { Leads::Session } else { Leads::Group }
     }
 
     fn program(&self) -> String {
@@ -238,6 +297,16 @@ impl Command {
             }
             (io::ErrorKind::NotFound, None) => SpawnError::NotFound { program },
             _ => SpawnError::Failed { program, source },
+        }
+    }
+}
+
+impl From<Stream> for Stdio {
+    fn from(stream: Stream) -> Self {
+        match stream {
+            Stream::Nothing => Self::null(),
+            Stream::Piped => Self::piped(),
+            Stream::Ours => Self::inherit(),
         }
     }
 }

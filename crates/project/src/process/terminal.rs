@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -58,7 +57,8 @@ impl Pair {
         Ok(Self { ours, theirs: theirs.into() })
     }
 
-    pub(super) fn stream(&self) -> io::Result<Stdio> {
+    /// One of the child's streams.
+    pub(super) fn stream(&self) -> io::Result<OwnedFd> {
         Ok(self.theirs.try_clone()?.into())
     }
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use super::before_exec::{Announcement, LINE, Leads, registration};
+use super::before_exec::{LINE, registration};
 use super::watcher::{StartError, Watch, start_for_test, watcher_id};
-use super::{Child, SpawnError, command};
+use super::{Child, SpawnError, Stream, command};
 
 /// Polls until `condition` holds; fails when it does not within ten seconds.
 fn eventually(what: &str, condition: impl Fn() -> bool) {
@@ -32,7 +32,7 @@ fn gone(pid: u32) -> bool {
 
 /// Starts a shell script and reads the process id it prints first.
 async fn script_printing_a_pid(script: &str) -> (Child, u32) {
-    let mut child = command("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command("sh").args(["-c", script]).stdout(Stream::Piped).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).await.unwrap();
     (child, line.trim().parse().unwrap())
@@ -87,7 +87,7 @@ async fn the_status_can_be_asked_for_again() {
 
 #[tokio::test]
 async fn try_wait_says_nothing_while_the_child_runs() {
-    let mut child = command("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = command("cat").stdin(Stream::Piped).spawn().unwrap();
     assert!(child.try_wait().unwrap().is_none());
     // Waiting closes its input.
     assert!(child.wait().await.unwrap().success());
@@ -96,7 +96,7 @@ async fn try_wait_says_nothing_while_the_child_runs() {
 #[tokio::test]
 async fn output_is_cut_at_the_limit_and_the_child_still_ends() {
     let script = "yes | head -c 300000; echo oops >&2";
-    let child = command("sh").args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = command("sh").args(["-c", script]).stdout(Stream::Piped).stderr(Stream::Piped).spawn();
     let output = child.unwrap().output(1000).await.unwrap();
     assert_eq!((output.stdout.len(), output.truncated), (1000, true));
     assert_eq!(output.stderr, b"oops\n");
@@ -104,7 +104,7 @@ async fn output_is_cut_at_the_limit_and_the_child_still_ends() {
 
 #[tokio::test]
 async fn output_does_not_wait_for_a_background_process_holding_the_pipe() {
-    let child = command("sh").args(["-c", "sleep 1000 & echo hi"]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = command("sh").args(["-c", "sleep 1000 & echo hi"]).stdout(Stream::Piped).spawn().unwrap();
     let output = child.output(1000).await.unwrap();
     assert_eq!(output.stdout, b"hi\n");
 }
@@ -209,9 +209,7 @@ fn the_watcher_kills_the_groups_still_listed_when_its_pipe_ends() {
 
 #[test]
 fn without_a_shell_nothing_starts() {
-    let mut program = std::process::Command::new("true");
-    let announcement = Announcement::install(&mut program, Leads::Group);
-    let refused = Watch::new().spawn(&mut program, &announcement, Path::new("/covey/no/sh"));
+    let refused = Watch::new().spawn(&mut |_, _| panic!("started all the same"), Path::new("/covey/no/sh"));
     assert!(matches!(refused, Err(StartError::Watcher(_))));
 }
 

@@ -13,7 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Pid;
 
-use super::before_exec::{self, Announcement};
+use super::before_exec;
+use super::child::Started;
 
 const SHELL: &str = "/bin/sh";
 
@@ -39,13 +40,12 @@ done
 
 static WATCH: Mutex<Watch> = Mutex::new(Watch { running: None, groups: BTreeMap::new(), last_token: 0 });
 
-/// Starts `command`, which must carry `announcement`, as a group that dies with us.
-pub(super) fn spawn(
-    command: &mut Command,
-    announcement: &Announcement,
-) -> Result<(Child, Token), StartError> {
-    lock().spawn(command, announcement, Path::new(SHELL))
+/// Starts a child with a function that is told where and as what it must announce itself, as a group that dies with us.
+pub(super) fn spawn(start: &mut Start<'_>) -> Result<(Started, Token), StartError> {
+    lock().spawn(start, Path::new(SHELL))
 }
+
+pub(super) type Start<'a> = dyn FnMut(&PipeWriter, u64) -> io::Result<Started> + 'a;
 
 /// Strikes a group off. To be called when the group was killed and its leader is not yet reaped.
 pub(super) fn release(token: Token) {
@@ -101,23 +101,20 @@ impl Watch {
 
     pub(super) fn spawn(
         &mut self,
-        command: &mut Command,
-        announcement: &Announcement,
+        start: &mut Start<'_>,
         shell: &Path,
-    ) -> Result<(Child, Token), StartError> {
+    ) -> Result<(Started, Token), StartError> {
         self.last_token += 1;
         let token = Token(self.last_token);
         let pipe = self.live_pipe(shell).map_err(StartError::Watcher)?;
-        announcement.aim(pipe, token.0);
-        let mut started = command.spawn();
+        let mut started = start(pipe, token.0);
         if matches!(&started, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
             // The pipe is full: the watcher was stopped. (Or we are out of processes: then this fails again.)
-            announcement.aim(self.replace(shell).map_err(StartError::Watcher)?, token.0);
-            started = command.spawn();
+            started = start(self.replace(shell).map_err(StartError::Watcher)?, token.0);
         }
         match started {
             Ok(child) => {
-                if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                if let Some(pid) = Pid::from_raw(child.pid) {
                     self.groups.insert(token, pid);
                 }
                 Ok((child, token))

@@ -1,7 +1,6 @@
 //! What becomes of our children when we are killed.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 
 use tokio::io::AsyncReadExt;
 
@@ -11,7 +10,8 @@ const FAMILY: &str = "sleep 1000 & echo $$ $!; sleep 1000";
 
 /// Starts a child with a grandchild and prints the process ids of both.
 async fn start_a_family() -> project::Child {
-    let mut child = project::command("sh").args(["-c", FAMILY]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        project::command("sh").args(["-c", FAMILY]).stdout(project::Stream::Piped).spawn().unwrap();
     let mut pids = Vec::new();
     while !pids.ends_with(b"\n") {
         child.stdout.as_mut().unwrap().read_buf(&mut pids).await.unwrap();

@@ -16,12 +16,16 @@ use libc::{c_int, sock_filter};
 
 use super::seccomp::{self, Sockets};
 use super::sys::{self, Fork, Shared, Signals};
-use super::{landlock, limits};
+use super::told::Walls;
+use super::{landlock, limits, rooms};
 use crate::sandbox::policy::Limits;
 use crate::sandbox::view::{Access, Expect, Mount};
 
 /// Everything the child needs, made before it is forked.
 pub(crate) struct Setup {
+    room: Option<u64>,
+    /// Who keeps the room that some of the namespaces are in, if there is one.
+    keeper: Option<c_int>,
     user: bool,
     network: bool,
     identity: Identity,
@@ -48,13 +52,12 @@ enum Step {
 }
 
 impl Setup {
-    pub(crate) fn new(
-        view: Vec<Mount>,
-        folder: &Path,
-        network: bool,
-        user: bool,
-        limits: Limits,
-    ) -> io::Result<Self> {
+    /// What was told, made ready.
+    pub(super) fn heard(told: &[u8]) -> io::Result<Self> {
+        Self::new(Walls::hear(told)?)
+    }
+
+    fn new(Walls { room, view, folder, network, user, limits }: Walls) -> io::Result<Self> {
         let (uid, gid) = sys::effective_ids();
         let identity = Identity {
             users: format!("{uid} {uid} 1\n").into_bytes(),
@@ -63,16 +66,30 @@ impl Setup {
         let steps = view.into_iter().map(Step::new).collect::<io::Result<Vec<Step>>>()?;
         let most = limits.processes.filter(|_| sys::kernel() >= (6, 14));
         Ok(Self {
+            room,
+            keeper: None,
             user,
             network,
             identity,
             steps,
-            folder: terminated(folder)?,
+            folder: terminated(&folder)?,
             filter: seccomp::filter(Sockets::All, false),
             scope: landlock::scope_of_everything()?,
             limits,
             most_processes: most.map(|most| most.max(512).to_string().into_bytes()),
         })
+    }
+
+    /// Looks for its room. Without one it has everything for itself.
+    pub(super) fn find_room(&mut self) {
+        if let Some(room) = self.room.filter(|_| !self.network) {
+            self.keeper = rooms::keeper(room, || self.make(self.shared())).ok();
+        }
+    }
+
+    /// What is shared in a room.
+    fn shared(&self) -> c_int {
+        if self.user { rooms::KINDS } else { rooms::KINDS & !libc::CLONE_NEWUSER }
     }
 
     /// In the forked child. Returns in the process that is to become the program; the others stay in here.
@@ -90,35 +107,45 @@ impl Setup {
             return Err(io::Error::from_raw_os_error(libc::ECHILD));
         }
         self.arrange()?;
+        // For the program too, which is a copy.
+        sys::drop_capabilities(0)?;
+        sys::no_new_privileges()?;
         if let Fork::Parent(program) = sys::fork(libc::SIGCHLD)? {
             wait_inside(program, ending);
         }
         self.restrict(&signals)
     }
 
-    /// Enters new namespaces.
+    /// Enters new namespaces, some of them those of its room.
     fn leave(&self) -> io::Result<()> {
-        let mut flags = libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
-            | libc::CLONE_NEWIPC
-            | libc::CLONE_NEWUTS
-            | libc::CLONE_NEWCGROUP;
+        const OWN: c_int = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+        if let Some(keeper) = self.keeper
+            && sys::enter(keeper, self.shared()).is_ok()
+        {
+            return sys::unshare(OWN);
+        }
+        let mut flags = OWN | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
         if self.user {
             flags |= libc::CLONE_NEWUSER;
         }
         if !self.network {
             flags |= libc::CLONE_NEWNET;
         }
-        sys::unshare(flags)?;
-        if self.user {
+        self.make(flags)
+    }
+
+    /// Makes new namespaces, in which we are who we were.
+    fn make(&self, kinds: c_int) -> io::Result<()> {
+        sys::unshare(kinds)?;
+        if kinds & libc::CLONE_NEWUSER != 0 {
             sys::write_file(c"/proc/self/setgroups", b"deny")?;
             sys::write_file(c"/proc/self/uid_map", &self.identity.users)?;
             sys::write_file(c"/proc/self/gid_map", &self.identity.groups)?;
         }
-        Ok(())
+        if kinds & libc::CLONE_NEWNET != 0 { sys::loopback_up() } else { Ok(()) }
     }
 
-    /// Arranges the files and the network.
+    /// Arranges the files.
     fn arrange(&mut self) -> io::Result<()> {
         sys::keep_mounts_private()?;
         // Everything is picked up where it is now, before anything covers it.
@@ -131,9 +158,6 @@ impl Setup {
         for step in &self.steps {
             step.take(self.most_processes.as_deref())?;
         }
-        if !self.network {
-            sys::loopback_up()?;
-        }
         // The folder it starts in was opened on what is covered now.
         sys::change_folder(&self.folder)
     }
@@ -141,8 +165,6 @@ impl Setup {
     /// Gives up every right to undo any of it.
     fn restrict(&self, signals: &Signals) -> io::Result<()> {
         limits::apply(&self.limits, self.user);
-        sys::drop_capabilities(0)?;
-        sys::no_new_privileges()?;
         if let Some(scope) = &self.scope {
             sys::landlock_restrict(scope.as_raw_fd())?;
         }
@@ -231,7 +253,6 @@ fn wait_outside(init: c_int, ending: Shared, milliseconds: Option<u128>) -> ! {
 /// The init: collects what others leave behind until the program ended. All others end with it.
 fn wait_inside(program: c_int, ending: Shared) -> ! {
     sys::hide_memory().ok();
-    sys::drop_capabilities(0).ok();
     sys::close_from(0);
     loop {
         match sys::wait(-1) {
@@ -253,11 +274,25 @@ fn terminated(path: &Path) -> io::Result<CString> {
 pub(crate) fn probe(view: impl Fn() -> io::Result<Vec<Mount>>) -> io::Result<bool> {
     let attempt = |user| {
         let limits = Limits { time: None, ..Limits::default() };
-        let mut setup = Setup::new(view()?, Path::new("/"), false, user, limits)?;
-        sys::try_in_child(|| setup.apply())
+        let walls = Walls { room: None, view: view()?, folder: "/".into(), network: false, user, limits };
+        let mut command = project::command("/bin/sh");
+        command.args(["-c", ":"]).env_clear().cwd("/");
+        super::within(&mut command, walls.tell());
+        let status = command.spawn().map_err(|error| cause(&error))?.wait_blocking()?;
+        if status.success() { Ok(()) } else { Err(io::Error::other("nothing runs in there")) }
     };
     match attempt(true) {
         Ok(()) => Ok(true),
         Err(error) => attempt(false).map(|()| false).map_err(|_| error),
+    }
+}
+
+/// What the system said.
+fn cause(error: &project::SpawnError) -> io::Error {
+    match std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>()) {
+        Some(source) => {
+            source.raw_os_error().map_or(io::ErrorKind::Other.into(), io::Error::from_raw_os_error)
+        }
+        None => io::Error::other(error.to_string()),
     }
 }

@@ -123,6 +123,30 @@ pub(super) fn ready(fd: c_int, milliseconds: c_int) -> bool {
     }
 }
 
+/// Which of two files has something first; neither if that cannot be told.
+pub(super) fn either_ready(one: c_int, other: c_int) -> Option<c_int> {
+    let mut polls = [one, other].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    loop {
+        // SAFETY: two entries, which outlive the call.
+        match check(unsafe { libc::poll(polls.as_mut_ptr(), 2, -1) }.into()) {
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+            _ => return polls.iter().find(|poll| poll.revents != 0).map(|poll| poll.fd),
+        }
+    }
+}
+
+/// Waits for a signal.
+pub(super) fn pause() {
+    // SAFETY: takes nothing.
+    unsafe { libc::pause() };
+}
+
+/// Enters namespaces of another process.
+pub(super) fn enter(pidfd: c_int, kinds: c_int) -> io::Result<()> {
+    // SAFETY: takes no pointers.
+    done(unsafe { libc::setns(pidfd, kinds) }.into())
+}
+
 pub(super) fn close(fd: c_int) {
     // SAFETY: callers own the number; a wrong one is an error and nothing more.
     unsafe { libc::close(fd) };
@@ -447,25 +471,5 @@ impl Shared {
     pub(super) fn get(self) -> c_int {
         // SAFETY: as above.
         unsafe { &*self.0 }.load(Ordering::Acquire)
-    }
-}
-
-/// Runs `attempt` in a forked child that ends right after it, and says how it went.
-pub(super) fn try_in_child(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
-    let outcome = Shared::new(libc::EIO)?;
-    match fork(libc::SIGCHLD)? {
-        Fork::Child => {
-            // Files are closed last: what the attempt uses may be among them.
-            let error = attempt().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
-            outcome.set(error);
-            exit(0)
-        }
-        Fork::Parent(pid) => {
-            wait(pid)?;
-            match outcome.get() {
-                0 => Ok(()),
-                error => Err(io::Error::from_raw_os_error(error)),
-            }
-        }
     }
 }

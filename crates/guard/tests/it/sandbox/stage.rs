@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,7 +111,7 @@ impl Stage {
         command.args(["-c", script]).cwd(folder);
         command.env("HOME", self.path("home")).env("STAGE", self.folder.path());
         command.env("OUTER", std::process::id().to_string());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(project::Stream::Piped).stderr(project::Stream::Piped);
         self.sandbox.enclose(command, needs).unwrap()
     }
 

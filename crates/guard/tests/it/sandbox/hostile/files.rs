@@ -138,7 +138,7 @@ async fn the_home_folder_as_project_keeps_its_secrets(backend: Backend) {
     let Some(stage) = stage else { return };
     let mut command = project::command("/bin/sh");
     let script = "cat .ssh/id_ed25519 .netrc .config/gh/hosts.yml; echo x >> .ssh/config; mv .ssh s; echo y >> notes.txt";
-    command.args(["-c", script]).cwd(stage.path("home")).stdout(std::process::Stdio::piped());
+    command.args(["-c", script]).cwd(stage.path("home")).stdout(project::Stream::Piped);
     let mut enclosed = stage.sandbox.enclose(command, &SandboxNeeds::none()).unwrap();
     let output = enclosed.spawn().unwrap().output(1 << 16).await.unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");

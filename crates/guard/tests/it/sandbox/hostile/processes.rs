@@ -1,6 +1,5 @@
 //! Reaching other processes, outliving the command, using everything up.
 
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use guard::{Backend, Limits, SandboxNeeds};
@@ -81,7 +80,7 @@ async fn processes_outside_get_no_signals(backend: Backend) {
 async fn processes_outside_are_not_looked_into(backend: Backend) {
     let Some(stage) = Stage::new(backend) else { return };
     let mut victim = project::command("sleep");
-    let victim = victim.arg("300").env("VICTIM", CANARY).stdin(Stdio::null()).spawn().unwrap();
+    let victim = victim.arg("300").env("VICTIM", CANARY).stdin(project::Stream::Nothing).spawn().unwrap();
     let pid = victim.id();
     let ran = stage
         .run(&format!(
