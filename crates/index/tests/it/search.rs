@@ -75,6 +75,21 @@ fn what_a_test_says_speaks_for_the_code_it_is_named_for() {
 }
 
 #[test]
+fn of_many_files_with_one_name_a_test_speaks_for_the_one_beside_it() {
+    let shelf = Shelf::new();
+    for package in 0..40 {
+        shelf.write(&format!("p{package}/index.ts"), "export function run() {\n  return 1\n}\n");
+        let word = if package == 7 { "refunds" } else { "nothing" };
+        let test = format!("it('gives {word} back', () => {{\n  run()\n}})\n");
+        shelf.write(&format!("p{package}/index.test.ts"), test);
+    }
+    shelf.update();
+    let files = shelf.files("run the refunds once more");
+    let code: Vec<&String> = files.iter().filter(|file| !file.contains("test")).collect();
+    assert_eq!(code[0], "p7/index.ts", "{files:?}");
+}
+
+#[test]
 fn settings_and_histories_come_first_only_when_asked_for() {
     let shelf = Shelf::with(&[
         ("lib/pager.py", "def start(command):\n    # the pager of the person\n    return spawn(command)\n"),
