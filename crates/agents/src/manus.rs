@@ -48,7 +48,7 @@ pub(crate) fn run<'a>(
 }
 
 async fn order(post: &Post, asked: Asked<'_>, cancel: &CancellationToken) -> Result<Ended, Trouble> {
-    let Asked { turn, memory, prompt: text, mut telling } = asked;
+    let Asked { turn, memory, prompt: text, mut telling, .. } = asked;
     let api = Api::of(post)?;
     if let Some(effort) = turn.effort {
         telling.send(vec![thinking::not_offered(&post.id, effort)]).await;

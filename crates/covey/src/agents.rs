@@ -16,6 +16,7 @@ use crate::block_on;
 use crate::cli::{AgentsArguments, AgentsCommand};
 use crate::exit::{Exit, Failure};
 use crate::in_process::InProcess;
+use crate::named_command::NamedCommand;
 use crate::settings::Settings;
 use crate::terminal::{Stream, Style, ago, one_line, plain, print, tell, tell_warning};
 
@@ -92,7 +93,10 @@ fn line(found: &Found, style: &Style, mark: &str) -> String {
 
 /// A real hello, and everything that comes of it.
 async fn test(name: &str, json: bool) -> Result<Exit, Failure> {
-    let settings = Settings::load(None, &[("agent".to_owned(), name.to_owned())])?;
+    let named = NamedCommand::read(name)?;
+    let name = named.as_ref().map_or(name, |named| &named.name);
+    let mut settings = Settings::load(None, &[("agent".to_owned(), name.to_owned())])?;
+    settings.named.clone_from(&named);
     let engine = settings.engine(settings.store("covey agents"), settings.catalogue()?, settings.model()?)?;
     let client = InProcess::new(engine.clone());
     let started = Instant::now();

@@ -106,7 +106,7 @@ pub(crate) struct RunArguments {
     /// One event a line as it is recorded, and last a line of type `result`
     #[arg(long)]
     pub(crate) json: bool,
-    /// Who answers
+    /// Who answers: a name, or in quotes a command that speaks the Agent Client Protocol
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Which model: PROVIDER/MODEL, or the name of a chain

@@ -17,6 +17,7 @@ mod inside;
 mod leave;
 mod login;
 mod models;
+mod named_command;
 mod permissions;
 mod remote;
 mod run;

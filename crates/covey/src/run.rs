@@ -20,6 +20,7 @@ use crate::block_on;
 use crate::cli::RunArguments;
 use crate::exit::{Exit, Failure};
 use crate::leave::builds_end;
+use crate::named_command::NamedCommand;
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -39,7 +40,14 @@ pub(crate) fn run(arguments: RunArguments) -> Result<Exit, Failure> {
     result
 }
 
-async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
+async fn run_async(mut arguments: RunArguments) -> Result<Exit, Failure> {
+    let named = match arguments.agent.as_deref() {
+        Some(agent) => NamedCommand::read(agent)?,
+        None => None,
+    };
+    if let Some(named) = &named {
+        arguments.agent = Some(named.name.clone());
+    }
     let mut flags = Vec::new();
     let mut flag =
         |key: &str, value: Option<String>| flags.extend(value.map(|value| (key.to_owned(), value)));
@@ -48,6 +56,7 @@ async fn run_async(arguments: RunArguments) -> Result<Exit, Failure> {
     flag("mode", arguments.mode.map(|mode| mode.as_str().to_owned()));
     flag("sandbox.level", arguments.sandbox.map(|level| level.name().to_owned()));
     let mut settings = Settings::load(arguments.cwd.as_deref(), &flags)?;
+    settings.named = named;
     settings.allow.clone_from(&arguments.allow);
     settings.deny.clone_from(&arguments.deny);
     let prompt = prompt::read(arguments.prompt.as_deref(), &arguments.image)?;

@@ -15,6 +15,7 @@ use protocol::{AgentId, Mode, ModelRef};
 use sessions::{Store, UsageLog};
 
 use crate::exit::{Exit, Failure};
+use crate::named_command::NamedCommand;
 use crate::terminal::tell_warning;
 
 const WIRES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini"];
@@ -160,6 +161,8 @@ pub(crate) struct Settings {
     /// `--allow` and `--deny`.
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
+    /// An agent that has no name but its command.
+    pub(crate) named: Option<NamedCommand>,
     /// Where other processes can attach to this one.
     pub(crate) socket: Option<PathBuf>,
 }
@@ -196,7 +199,7 @@ impl Settings {
         })
         .map_err(|errors| config_failure(&errors.errors))?;
         let root = project.root().to_owned();
-        Ok(Self { home, cwd, root, config, allow: Vec::new(), deny: Vec::new(), socket: None })
+        Ok(Self { home, cwd, root, config, allow: Vec::new(), deny: Vec::new(), named: None, socket: None })
     }
 
     pub(crate) fn store(&self, what: &str) -> Store {
@@ -326,7 +329,12 @@ impl Settings {
     /// The agents of other makers, as the settings have them.
     pub(crate) fn fleet(&self, launcher: Arc<SandboxLauncher>) -> Result<Arc<Fleet>, Failure> {
         let config: Option<BTreeMap<String, AgentConfig>> = self.config.get("agents")?;
-        let catalogue = ::agents::Catalogue::new(config.unwrap_or_default())
+        let mut config = config.unwrap_or_default();
+        if let Some(named) = &self.named {
+            let acp = named.words.clone();
+            config.insert(named.name.clone(), AgentConfig { acp, ..AgentConfig::default() });
+        }
+        let catalogue = ::agents::Catalogue::new(config)
             .map_err(|error| Failure { hint: error.hint(), ..Failure::usage(error.to_string()) })?;
         Ok(Fleet::new(FleetOptions {
             catalogue,

@@ -1,5 +1,6 @@
 //! Cline without ACP: `cline --json` prints its events, one a line. It is told to approve everything, so it acts only
-//! where nobody wants to be asked.
+//! where nobody wants to be asked. With `--json` it refuses to take up a session (`--id` is for a person at a terminal),
+//! so each turn begins a new one and is told what happened.
 
 use acp::{News, ToolNews};
 use futures::FutureExt;

@@ -33,6 +33,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) memory: Option<Memory>,
     /// With what has to be told before it.
     pub(crate) prompt: String,
+    /// Something is told before it.
+    told: bool,
     pub(crate) telling: Telling,
 }
 
@@ -73,7 +75,8 @@ impl<'a> Asked<'a> {
         let memory = past::remembered(post, turn).await.filter(|memory| !memory.forks);
         let preamble = past::preamble(post, turn, memory.as_ref().map(|memory| &memory.turn)).await;
         let telling = Telling::new(turn, reporter.clone(), post.cwd.clone());
-        Self { turn, memory, prompt: words(turn, preamble), telling }
+        let told = preamble.is_some();
+        Self { turn, memory, prompt: words(turn, preamble), told, telling }
     }
 
     /// Says so if the agent can only look, because it can not ask and somebody wants to be asked.
@@ -205,6 +208,9 @@ pub(super) async fn catalogued(post: &Post, asked: &Asked<'_>) -> Vec<String> {
             }
             None => asked.telling.send(vec![thinking::not_offered(&post.id, effort)]).await,
         }
+    }
+    if interface.resume_args.is_empty() && asked.told {
+        asked.telling.send(vec![past::begins_anew(&post.id)]).await;
     }
     if let Some(memory) = &asked.memory {
         args.extend(interface.resume_args.iter().map(|arg| arg.replace("{session}", &memory.session)));

@@ -66,3 +66,21 @@ async fn sounds_are_named_and_what_was_compacted_is_recorded() {
     let compaction = done.lines().into_iter().find(|event| event["type"] == "compaction");
     assert_eq!(compaction.unwrap()["stage"], "summarise");
 }
+
+/// Only who types a command starts it: a session that remembers its name does not.
+#[tokio::test]
+async fn any_command_that_speaks_the_protocol_is_an_agent() {
+    let world = crate::world::World::bare("").await;
+    let command = format!("{} acp-agent --resume", super::testkit().display());
+    let done = world.covey(&["run", "--json", "--agent", &command, "say 'hello'"]).await;
+    assert_eq!((done.code, result(&done)["text"].as_str()), (Some(0), Some("'hello'")), "{done:?}");
+    assert_eq!(result(&done)["agent"], "covey-testkit-command");
+    let done = world.covey(&["run", "--json", "--continue", "--agent", &command, "say again"]).await;
+    assert_eq!(result(&done)["text"], "again", "{done:?}");
+    let done = world.covey(&["run", "--continue", "say no"]).await;
+    assert!(done.code != Some(0) && done.err.contains("there is no agent"), "{done:?}");
+    let done = world.covey(&["agents", "test", &command]).await;
+    assert!(done.out.contains("ends     done"), "{done:?}");
+    let done = world.covey(&["run", "--agent", "no-such-program --acp", "say no"]).await;
+    assert_eq!((done.code, done.err.contains("hint:")), (Some(5), true), "{done:?}");
+}

@@ -88,6 +88,12 @@ async fn cline_without_acp_prints_json() {
     ends: done
     "#);
     assert_snapshot!(state(&world, "called"), @"--json|--auto-approve|true|-m|m|List the files|");
+    // It takes up no session in this way of talking: the next turn is told what happened, once, and so is the person.
+    let done = run(&world, "cline", &["--mode", "auto", "--continue", "And now"]).await;
+    assert!(done.out.contains("can not take up its session again"), "{done:?}");
+    let called = state(&world, "called");
+    let last = called.split("--json").last().unwrap();
+    assert_eq!((last.matches("List the files").count(), last.matches("And now").count()), (1, 1), "{called}");
 }
 
 #[tokio::test]
