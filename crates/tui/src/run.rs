@@ -427,16 +427,22 @@ impl Ui {
 
     fn suspend(&mut self) {
         self.input = None;
+        // A frame that is under way would be in the place of the last one.
+        self.settle();
         self.screen.leave();
-        // The writer needs a moment, and stopping stops it, too.
-        let until = std::time::Instant::now() + PATIENCE;
-        while !self.screen.output.is_idle() && std::time::Instant::now() < until {
-            std::thread::yield_now();
-        }
+        self.settle();
         terminal::restore();
         terminal::suspend();
         if self.retake().is_err() {
             self.done = true;
+        }
+    }
+
+    /// Waits for the writer, which is about to be stopped with all the rest.
+    fn settle(&self) {
+        let until = std::time::Instant::now() + PATIENCE;
+        while !self.screen.output.is_idle() && std::time::Instant::now() < until {
+            std::thread::yield_now();
         }
     }
 
