@@ -1,6 +1,6 @@
 //! System calls that std and our other libraries do not offer, each as a safe function.
 //!
-//! All of them are called in a forked child, where another thread's lock may be held for ever: none allocates.
+//! Most are called in a forked child, where another thread's lock may be held for ever: none allocates.
 #![expect(unsafe_code, reason = "system calls; each wrapper says why its call is sound")]
 
 use std::ffi::CStr;
