@@ -276,6 +276,15 @@ impl Trouble {
         Self { message: message.into(), hint: None, unreachable: false }
     }
 
+    /// It ended while it was at work; `said` are its last words.
+    pub(crate) fn died(id: &AgentId, said: &str) -> Self {
+        Self {
+            message: format!("`{id}` ended in the middle of its work{said}"),
+            hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
+            unreachable: false,
+        }
+    }
+
     pub(crate) fn unreachable(message: impl Into<String>, hint: Option<String>) -> Self {
         Self { message: message.into(), hint, unreachable: true }
     }

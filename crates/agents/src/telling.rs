@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use acp::News;
 use protocol::{
-    CallId, Content, ContextLedger, ContextPart, ErrorInfo, FileWrite, HookEvent, Image, Limits, ModelRef,
-    Source, Stop, StopCause, ToolContent, ToolKind, ToolStatus, Update, Usage, UsageReport,
+    AgentId, CallId, Content, ContextLedger, ContextPart, ErrorInfo, FileWrite, HookEvent, Image, Limits,
+    ModelRef, NoticeLevel, Source, Stop, StopCause, ToolContent, ToolKind, ToolStatus, Update, Usage,
+    UsageReport,
 };
 
 use tokio::task::JoinSet;
 
 use crate::actions::Described;
 use crate::fleet::Trouble;
-use crate::narrator::{Call, Narrator};
+use crate::narrator::{Call, Narrator, notice};
 use crate::{Heard, HookCall, Reporter, Turn};
 
 /// A turn of a foreign agent, as it is told.
@@ -146,6 +147,20 @@ impl Telling {
     /// Whether this total would be too much.
     pub(crate) fn too_expensive(&self, cost_usd: f64) -> bool {
         self.limits.max_cost_usd.is_some_and(|most| cost_usd > most)
+    }
+
+    /// A line that was too long to be read.
+    pub(crate) async fn passed_over(&self, bytes: u64) {
+        let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
+        self.reporter.send(notice(NoticeLevel::Warning, text)).await;
+    }
+
+    /// What went wrong, in the agent's words. With one of `login` among them, somebody has to log in.
+    pub(crate) async fn failed(&mut self, id: &AgentId, error: &str, login: &[&str]) {
+        let hint = login.iter().any(|word| error.contains(word)).then(|| format!("covey agents login {id}"));
+        self.finish().await;
+        let message = format!("`{id}` reports: {error}");
+        self.reporter.send(Update::Error(ErrorInfo { message, hint })).await;
     }
 
     /// What is still owed when the turn ends.

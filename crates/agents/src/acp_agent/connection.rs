@@ -257,11 +257,7 @@ pub(crate) fn explain(id: &AgentId, error: &CallError, said: &str) -> Trouble {
             Some(format!("covey agents login {id}")),
         ),
         CallError::Refused(refusal) => Trouble::new(format!("`{id}` reports: {refusal}")),
-        CallError::Closed => Trouble {
-            message: format!("`{id}` ended in the middle of its work{said}"),
-            hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
-            unreachable: false,
-        },
+        CallError::Closed => Trouble::died(id, said),
         CallError::Unexpected { .. } => Trouble::new(format!("`{id}`: {error}")),
     }
 }

@@ -221,16 +221,14 @@ impl<'a> Following<'a> {
                 self.telling.send(updates).await;
                 answering.push(answer);
             }
-            Arrived::Odd(odd) => {
-                let text = match odd {
-                    Odd::TooLong { bytes } => {
-                        format!("the agent sent a line of {bytes} bytes, which was passed over")
-                    }
-                    Odd::NotAMessage { why, .. } => format!("the agent sent what is no message: {why}"),
-                    Odd::Noise(_) | Odd::Unasked(_) => return,
-                };
-                self.telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
-            }
+            Arrived::Odd(odd) => match odd {
+                Odd::TooLong { bytes } => self.telling.passed_over(bytes).await,
+                Odd::NotAMessage { why, .. } => {
+                    let text = format!("the agent sent what is no message: {why}");
+                    self.telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
+                }
+                Odd::Noise(_) | Odd::Unasked(_) => {}
+            },
         }
     }
 

@@ -13,9 +13,7 @@ use futures::FutureExt;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use protocol::{
-    Content, Effort, Image, NoticeLevel, OptionKind, PermissionOption, Source, Stop, Update, Usage,
-};
+use protocol::{Content, Effort, Image, OptionKind, PermissionOption, Source, Stop, Update, Usage};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +23,6 @@ use crate::fleet::{Post, Trouble};
 use crate::gate::{Gate, Refusal, Wish};
 use crate::idle::Rests;
 use crate::memory::Memory;
-use crate::narrator::notice;
 use crate::past;
 use crate::roll::{OnRoll, Working};
 use crate::stopping::Stopping;
@@ -112,18 +109,8 @@ impl Converses for Live {
                             }
                         }
                     }
-                    Some(Spoken::TooLong { bytes }) => {
-                        let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
-                        telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
-                    }
-                    None => {
-                        let said = self.process.last_words().await;
-                        return Err(Trouble {
-                            message: format!("`{}` ended in the middle of its work{said}", post.id),
-                            hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
-                            unreachable: false,
-                        });
-                    }
+                    Some(Spoken::TooLong { bytes }) => telling.passed_over(bytes).await,
+                    None => return Err(Trouble::died(&post.id, &self.process.last_words().await)),
                 },
                 Some(answer) = answers.next() => {
                     self.process.say(&answer).await;
@@ -257,12 +244,7 @@ impl Live {
             telling.usage(self.model.as_deref(), Usage { cost_usd, ..done.usage }).await;
         }
         if let Some(error) = done.error {
-            let message = format!("`{}` reports: {error}", post.id);
-            let login =
-                ["log in", "/login", "API key", "authenticat"].iter().any(|word| error.contains(word));
-            let hint = login.then(|| format!("covey agents login {}", post.id));
-            telling.finish().await;
-            telling.reporter.send(Update::Error(protocol::ErrorInfo { message, hint })).await;
+            telling.failed(&post.id, &error, &["log in", "/login", "API key", "authenticat"]).await;
         }
         Ok(End { stop: done.stop, cause: done.cause, clean: true })
     }

@@ -12,8 +12,8 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use protocol::{
-    AgentCommand, AgentCommands, AgentId, Content, Effort, Image, Mode, NoticeLevel, OptionKind,
-    PermissionOption, Source, Stop, StopCause, Update,
+    AgentCommand, AgentCommands, AgentId, Content, Effort, Image, Mode, OptionKind, PermissionOption, Source,
+    Stop, StopCause, Update,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -24,7 +24,6 @@ use crate::fleet::{Post, Trouble};
 use crate::gate::{Gate, Refusal, Wish};
 use crate::idle::Rests;
 use crate::memory::Memory;
-use crate::narrator::notice;
 use crate::past;
 use crate::process::{Process, Tail};
 use crate::roll::{OnRoll, Working};
@@ -141,10 +140,7 @@ impl Converses for Live {
                         answering.push(answer);
                     }
                     Some(Incoming::Odd(Odd::Noise(line))) => self.tail.push(&line),
-                    Some(Incoming::Odd(Odd::TooLong { bytes })) => {
-                        let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
-                        telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
-                    }
+                    Some(Incoming::Odd(Odd::TooLong { bytes })) => telling.passed_over(bytes).await,
                     Some(Incoming::Odd(_)) => {}
                     None => return Err(self.explain(id, &CallError::Closed)),
                 },
@@ -264,11 +260,7 @@ impl Live {
     fn explain(&self, id: &AgentId, error: &CallError) -> Trouble {
         let said = self.tail.words().map(|words| format!("; it said: {words}")).unwrap_or_default();
         match error {
-            CallError::Closed => Trouble {
-                message: format!("`{id}` ended in the middle of its work{said}"),
-                hint: Some("send the prompt again; the conversation so far is kept".to_owned()),
-                unreachable: self.thread.is_empty(),
-            },
+            CallError::Closed => Trouble { unreachable: self.thread.is_empty(), ..Trouble::died(id, &said) },
             error => Trouble::new(format!("`{id}` reports: {error}")),
         }
     }
@@ -306,11 +298,7 @@ async fn hear(
         }
         Heard::Done { stop, cause, error } => {
             if let Some(error) = error {
-                let message = format!("`{}` reports: {error}", post.id);
-                let login = ["401", "nauthorized", "log in", "login"].iter().any(|word| error.contains(word));
-                let hint = login.then(|| format!("covey agents login {}", post.id));
-                telling.finish().await;
-                telling.reporter.send(Update::Error(protocol::ErrorInfo { message, hint })).await;
+                telling.failed(&post.id, &error, &["401", "nauthorized", "log in", "login"]).await;
             }
             return Some((stop, cause));
         }

@@ -162,8 +162,7 @@ pub(super) async fn through_program<R: Reads>(
         let heard = match spoken {
             Some(Spoken::Json(line)) => reader.read(&line),
             Some(Spoken::TooLong { bytes }) => {
-                let text = format!("the agent sent a line of {bytes} bytes, which was passed over");
-                telling.send(vec![notice(NoticeLevel::Warning, text)]).await;
+                telling.passed_over(bytes).await;
                 vec![]
             }
             None => {
