@@ -47,7 +47,15 @@ async fn load() -> Result<(), Failed> {
     let mut ids = Vec::new();
     for _ in 0..sessions {
         let (agent, model, mode, title) = (None, None, None, None);
-        let op = Op::CreateSession { cwd: cwd.clone(), agent, model, mode, title, ephemeral: false };
+        let op = Op::CreateSession {
+            cwd: cwd.clone(),
+            agent,
+            model,
+            mode,
+            title,
+            folders: vec![],
+            ephemeral: false,
+        };
         ids.push(driver.submit(op).await?.session);
     }
     let connecting = Instant::now();

@@ -102,6 +102,8 @@ commands! {
     Agent Mcp "mcp"; busy => "tools of other programs",
     Agent Permissions "permissions" or "allow" "rules"; busy => "what is allowed, asked and denied, and why",
     Project Init "init" ["[WHAT ELSE]"] => "write AGENTS.md from what the project is",
+    Project AddDir "add-dir" ["[DIR]"] => "work in another folder too, or see which there are",
+    Project RemoveDir "remove-dir" ["DIR"] => "no longer work in a folder that was added",
     Project Shell "shell" or "!" ["COMMAND"] => "run a command and show the agent what it printed",
     Project Editor "editor" or "edit"; busy => "write the prompt in your editor",
     Look Theme "theme" or "colors" ["[auto, terminal, dark, light, contrast, plain]"]; busy => "the colours",

@@ -106,6 +106,7 @@ async fn test(name: &str, json: bool) -> Result<Exit, Failure> {
         model: None,
         mode: Some(Mode::Explore),
         title: None,
+        folders: vec![],
         ephemeral: true,
     };
     let session = client.submit(create).await?.session;

@@ -43,6 +43,9 @@ pub(crate) struct TalkArguments {
     /// Work in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
+    /// A folder that the session works in besides its own; may be given several times
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) add_dir: Vec<PathBuf>,
 }
 
 const EXIT_CODES: &str = "\
@@ -185,6 +188,9 @@ pub(crate) struct ServeArguments {
     /// How long turns that run may take to end when the server is stopped; the next run takes up what is left
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) grace: u64,
+    /// Let go of sessions that nobody watches and in which nothing happens for this long; they are opened again when asked for
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    pub(crate) idle: HumanDuration,
     /// Print the address as {"url","token"}
     #[arg(long)]
     pub(crate) json: bool,
@@ -214,7 +220,7 @@ pub(crate) struct UndoArguments {
     /// `turn` (the last one, the default), `step`, `all`, or the first turn (t3) or call (t3_c1) to take back
     #[arg(long = "to", value_name = "WHAT")]
     pub(crate) what: Option<String>,
-    /// Only this file or folder, relative to the project
+    /// Only this file or folder, relative to the project or absolute
     #[arg(long, value_hint = ValueHint::AnyPath)]
     pub(crate) path: Option<PathBuf>,
     /// Show what would happen, and do nothing

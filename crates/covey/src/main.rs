@@ -2,6 +2,7 @@
 
 mod acp;
 mod acp_proxy;
+mod added;
 mod agents;
 mod attach;
 mod cli;

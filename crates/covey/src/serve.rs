@@ -33,8 +33,6 @@ use preferences::Own;
 
 /// The same every time, so that what a browser keeps for an address is found again. Any other will do when it is taken.
 const PORT: u16 = 8417;
-/// Sessions in which nothing happened for this long, and which nobody watches, are let go.
-const IDLE: Duration = Duration::from_secs(300);
 
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Exit, Failure> {
     allow_many_files();
@@ -79,7 +77,7 @@ async fn serve_async(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let client = InProcess::new(engine.clone());
     let _open = door.map(|door| door.open(&settings, client.clone()));
     let server = tokio::spawn(Server::new(listener, client, options, shutdown.clone())?.run());
-    let tidy = tokio::spawn(tidy(engine.clone()));
+    let tidy = tokio::spawn(tidy(engine.clone(), arguments.idle.0));
     let cut_off = CutOff::found(settings.home.data_dir(), settings.store("covey serve"));
     let cut_off = tokio::spawn(cut_off.watch(engine.clone()));
 
@@ -201,10 +199,10 @@ fn open(settings: &Settings, address: SocketAddr, token: &Token) -> Result<(), F
 }
 
 /// Lets go of sessions that nobody uses.
-async fn tidy(engine: Engine) {
-    let mut due = tokio::time::interval(IDLE / 5);
+async fn tidy(engine: Engine, idle: Duration) {
+    let mut due = tokio::time::interval((idle / 5).max(Duration::from_millis(10)));
     loop {
         due.tick().await;
-        engine.park_idle(IDLE).await;
+        engine.park_idle(idle).await;
     }
 }

@@ -4,6 +4,7 @@ mod branch;
 mod outside;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use client::Client;
@@ -11,6 +12,7 @@ use project::{Key, Schema};
 use protocol::{AgentId, Mode, ModelRef, Op, SessionId};
 use tui::{Left, Options, Theme};
 
+use crate::added::{add_folders, as_typed};
 use crate::attach::Door;
 use crate::block_on;
 use crate::cli::TalkArguments;
@@ -144,7 +146,7 @@ async fn take_up(
         let op = Op::SetMode { session: session.clone(), mode };
         client.submit(op).await?;
     }
-    Ok(())
+    add_folders(client, session, &arguments.add_dir).await
 }
 
 fn options(
@@ -153,7 +155,7 @@ fn options(
     agent: AgentId,
     model: Option<ModelRef>,
     session: Option<SessionId>,
-    notes: Vec<String>,
+    mut notes: Vec<String>,
 ) -> Result<Options, Failure> {
     let config = &settings.config;
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -163,6 +165,8 @@ fn options(
         None => Theme::default(),
     };
     let keys: Option<BTreeMap<String, Vec<String>>> = config.get("tui.keys")?;
+    let folders = added_folders(arguments)?;
+    notes.extend(folders.iter().map(|folder| format!("works in {} too", outside::place(Path::new(folder)))));
     Ok(Options {
         cwd: settings.cwd.to_string_lossy().into_owned(),
         place: outside::place(&settings.cwd),
@@ -170,6 +174,7 @@ fn options(
         agent,
         model,
         mode: config.get::<Mode>("mode")?.unwrap_or_default(),
+        folders,
         session,
         theme,
         vim: config.get("tui.vim")?.unwrap_or(false),
@@ -181,6 +186,16 @@ fn options(
         state_dir: Some(settings.home.data_dir().join("tui")),
         notes,
     })
+}
+
+/// What is no folder is better known before the terminal is taken. Of a server's folders only the server knows.
+fn added_folders(arguments: &TalkArguments) -> Result<Vec<String>, Failure> {
+    let missing = arguments.add_dir.iter().find(|folder| !folder.is_dir());
+    if let Some(folder) = missing.filter(|_| arguments.server.is_none()) {
+        return Err(Failure::usage(format!("`{}` can not be added: it is no folder", folder.display()))
+            .hint("name a folder that exists"));
+    }
+    Ok(arguments.add_dir.iter().map(|folder| as_typed(folder)).collect())
 }
 
 /// Others print what they do not understand, so not every terminal is asked.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use agents::Fleet;
-use futures::stream::{BoxStream, StreamExt};
+use futures::stream::{self, BoxStream, StreamExt};
 use guard::{GuardSettings, Redactor};
 use models::{Catalogue, Effort};
 use project::{Home, Host, Launcher};
@@ -21,7 +21,7 @@ use crate::checkpoint::{Checkpoints, Target as UndoTarget};
 use crate::native::{Shared, role_names, with_shelf};
 use crate::prompt::{self, Commands};
 use crate::servers::{LoginsOf, Servers, ServersOf};
-use crate::session::{Handle, News, OpFailure, SessionOp, events};
+use crate::session::{Handle, News, OpFailure, SessionOp, StreamFailure, events};
 use crate::{ContextLimits, EngineError, NativeAgent};
 
 mod agent;
@@ -139,7 +139,7 @@ impl Engine {
     /// Makes a change. When this returns, the change is recorded.
     pub async fn submit(&self, op: Op) -> Result<Receipt, EngineError> {
         match op {
-            Op::CreateSession { cwd, agent, model, mode, title, ephemeral } => {
+            Op::CreateSession { cwd, agent, model, mode, title, folders, ephemeral } => {
                 let options = &self.inner.options;
                 let now = Timestamp::now();
                 let agent = agent.unwrap_or_else(|| self.preferred().agent);
@@ -156,12 +156,14 @@ impl Engine {
                 let servers = self.servers(Path::new(&start.cwd));
                 servers.introduce(options.home.as_ref()).await;
                 // Whether it can be answered at all is known before anything is written.
-                let agent = self.agent(&start.agent, start.model.as_ref(), Path::new(&start.cwd), &[])?;
-                opening::roots(Path::new(&start.cwd), &[])?;
+                let cwd = Path::new(&start.cwd);
+                let folders = self.real_folders(&folders, cwd, &[])?;
+                let agent = self.agent(&start.agent, start.model.as_ref(), cwd, &folders)?;
+                opening::roots(cwd, &folders)?;
                 let store = if ephemeral { self.ephemeral()? } else { options.store.clone() };
                 let opened = blocking({
                     let store = store.clone();
-                    move || store.create(start, now)
+                    move || opening::create(&store, start, folders, now)
                 })
                 .await?;
                 let session = self.start(store, opened, agent, servers).await?;
@@ -319,6 +321,15 @@ impl Engine {
                 });
                 Ok(Reply::Paths(paths.await?))
             }
+            Request::CompleteFolder { session, fragment, limit } => {
+                let store = self.store_of(&session).clone();
+                let home = self.inner.options.user_home.clone();
+                let paths = blocking(move || {
+                    let view = store.open_view(&session)?;
+                    Ok(project::complete_folders(Path::new(&view.cwd), &home, &fragment, limit as usize))
+                });
+                Ok(Reply::Paths(paths.await?))
+            }
             Request::Mentions { session, fragment, limit } => {
                 let place = self.place(&*self.handle(&session).await?);
                 Ok(Reply::Mentions(prompt::offer(&fragment, limit as usize, &place).await))
@@ -338,9 +349,39 @@ impl Engine {
             let stream = events(&handle, store, session.clone(), after);
             // It may have been let go between finding it and listening to it.
             if handle.is_open() {
-                return Ok(stream.map(|item| item.map_err(EngineError::from)).boxed());
+                return Ok(self.clone().follow(session, after, stream));
             }
         }
+    }
+
+    /// Goes on with a session that was opened anew, as when its folders change.
+    fn follow(
+        self,
+        session: SessionId,
+        seen: u64,
+        stream: BoxStream<'static, Result<Arc<Event>, StreamFailure>>,
+    ) -> BoxStream<'static, Result<Arc<Event>, EngineError>> {
+        stream::unfold((stream, seen), move |(mut stream, seen)| {
+            let (engine, session) = (self.clone(), session.clone());
+            async move {
+                loop {
+                    match stream.next().await {
+                        Some(Ok(event)) => {
+                            let seen = event.seq;
+                            return Some((Ok(event), (stream, seen)));
+                        }
+                        Some(Err(failure)) => return Some((Err(failure.into()), (stream, seen))),
+                        None => {
+                            let open = engine.inner.open.lock().await;
+                            let handle = open.get(&session).filter(|handle| handle.is_open())?;
+                            let store = engine.store_of(&session).clone();
+                            stream = events(handle, store, session.clone(), seen);
+                        }
+                    }
+                }
+            }
+        })
+        .boxed()
     }
 
     /// The list of sessions, and then what changes in it. Sessions of other processes are looked at now and then.

@@ -1,6 +1,6 @@
 //! Completing the path someone is typing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
@@ -18,6 +18,41 @@ const MAX_VISITED: usize = 50_000;
 /// blocking is allowed.
 pub fn complete_paths(root: &Path, fragment: &str, limit: usize) -> Vec<String> {
     complete_within(root, fragment, limit, MAX_VISITED)
+}
+
+/// Where a path leads that a person typed: from `cwd` on unless it is a whole one, and `~` is their home.
+pub fn typed_path(typed: &str, cwd: &Path, home: &Path) -> PathBuf {
+    match typed.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(below) if below.starts_with('/') => home.join(below.trim_start_matches('/')),
+        _ => cwd.join(typed),
+    }
+}
+
+/// Folders that `fragment` could become by typing on, by name, each ending in `/`. They may be anywhere. Hidden ones are
+/// left out until a dot is typed.
+pub fn complete_folders(cwd: &Path, home: &Path, fragment: &str, limit: usize) -> Vec<String> {
+    if fragment == "~" {
+        return vec!["~/".to_owned()];
+    }
+    let (above, begun) = fragment.split_at(fragment.rfind('/').map_or(0, |slash| slash + 1));
+    let Ok(entries) = typed_path(above, cwd, home).read_dir() else { return vec![] };
+    let fits = |name: &String| name.starts_with(begun) && (begun.starts_with('.') || !name.starts_with('.'));
+    let mut found: Vec<String> = entries
+        .take(MAX_VISITED)
+        .flatten()
+        // A link to a folder is one to whoever types it.
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(fits)
+        .map(|name| format!("{above}{name}/"))
+        .collect();
+    if begun == ".." {
+        found.push(format!("{above}../"));
+    }
+    found.sort_unstable();
+    found.truncate(limit);
+    found
 }
 
 fn complete_within(root: &Path, fragment: &str, limit: usize, visited: usize) -> Vec<String> {

@@ -26,7 +26,7 @@ mod nearest;
 
 mod process;
 
-pub use complete::complete_paths;
+pub use complete::{complete_folders, complete_paths, typed_path};
 pub use config::{
     Config, ConfigError, ConfigErrors, Entry, Held, HeldReason, HumanDuration, Key, KeyPath, Layer,
     LoadOptions, NobodyTrusted, NotADuration, Origin, Reach, Schema, Trust, process_env, set_in_file,

@@ -24,6 +24,10 @@ pub enum Op {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         title: Option<String>,
+        /// The folders that it works in besides its own, as in `SetFolders`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<Vec<String>>")]
+        folders: Vec<String>,
         /// Nothing is kept when the process ends.
         #[serde(default)]
         ephemeral: bool,
@@ -75,7 +79,8 @@ pub enum Op {
         #[ts(optional)]
         effort: Option<Effort>,
     },
-    /// The folders that the session works in besides its own: all of them, absolute.
+    /// The folders that the session works in besides its own: all of them, absolute or from its own on. `~` is the
+    /// person's home.
     SetFolders {
         session: SessionId,
         folders: Vec<String>,

@@ -82,6 +82,12 @@ pub enum Request {
         fragment: String,
         limit: u32,
     },
+    /// Folders anywhere whose path begins with what was typed, as it would be typed on: to be added to the session.
+    CompleteFolder {
+        session: SessionId,
+        fragment: String,
+        limit: u32,
+    },
     /// What can be mentioned after an `@`: files, names in the code, sub-agents; the best of each kind.
     Mentions {
         session: SessionId,

@@ -73,6 +73,8 @@ pub(crate) enum Ticket {
     /// A prompt was sent; its text comes back if that fails.
     Prompt(String),
     Mentions(String),
+    /// Folders that begin with this.
+    Folders(String),
     Commands,
     Sessions,
     Preview(SessionId),
@@ -154,6 +156,7 @@ pub(crate) struct Setup {
     pub(crate) agent: AgentId,
     pub(crate) model: Option<ModelRef>,
     pub(crate) mode: Mode,
+    pub(crate) folders: Vec<String>,
     pub(crate) theme: Theme,
     pub(crate) vim: bool,
     pub(crate) full: bool,
@@ -173,6 +176,7 @@ pub(crate) struct App {
     agent: AgentId,
     model: Option<ModelRef>,
     mode: Mode,
+    folders: Vec<String>,
     view: Option<SessionView>,
     /// A session is being made, or opened.
     opening: bool,
@@ -241,6 +245,7 @@ impl App {
             agent: setup.agent,
             model: setup.model,
             mode: setup.mode,
+            folders: setup.folders,
             view: None,
             opening: false,
             deferred: vec![],
@@ -371,6 +376,10 @@ impl App {
         self.view.as_ref().map_or(&self.agent, |view| &view.agent)
     }
 
+    fn current_folders(&self) -> &[String] {
+        self.view.as_ref().map_or(&self.folders, |view| &view.folders)
+    }
+
     /// A word that goes away by itself.
     fn say(&mut self, text: impl Into<String>) {
         const SHOWN_MS: i64 = 4_000;
@@ -401,6 +410,7 @@ impl App {
                 model: self.model.clone(),
                 mode: Some(self.mode),
                 title: None,
+                folders: self.folders.clone(),
                 ephemeral: false,
             };
             effects.push(Effect::Submit(create, Ticket::Created));

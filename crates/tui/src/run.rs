@@ -44,6 +44,8 @@ pub struct Options {
     pub agent: AgentId,
     pub model: Option<ModelRef>,
     pub mode: Mode,
+    /// Folders that a new session works in besides its own.
+    pub folders: Vec<String>,
     /// The session to open; a new one is made with the first prompt.
     pub session: Option<SessionId>,
     pub theme: Theme,
@@ -96,6 +98,7 @@ pub async fn run(
         agent: options.agent,
         model: options.model,
         mode: options.mode,
+        folders: options.folders,
         theme: options.theme,
         vim: options.vim,
         full: options.full,

@@ -11,6 +11,8 @@ type Elsewhere = "elsewhere";
 const say = (text: string) => toast.set({ text, kind: "info" });
 const text = (words: string) => [{ type: "text" as const, text: words }];
 const bare = (item: string) => item.replace(/^@/, "");
+const folders = () => view.get()?.folders ?? [];
+const same = (one: string, other: string) => one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
 const EFFORTS: string[] = ["none", "low", "medium", "high", "max"] satisfies Effort[];
 const toSettings = (part: string): Run => () => go({ page: "settings", part });
 
@@ -49,6 +51,16 @@ const RUN: Record<CommandName, Run | Elsewhere> = {
   mcp: toSettings("mcp"),
   permissions: toSettings("tools"),
   init: (session, more) => prompt(session, text(`/init ${more}`.trim())),
+  "add-dir": (session, folder) => {
+    if (folder !== "") return submit({ type: "set_folders", session, folders: [...folders(), folder] });
+    setting.panel.set(true);
+    return say(folders().length === 0 ? "No folder was added. /add-dir ../library" : `Also works in ${folders().join(", ")}`);
+  },
+  "remove-dir": (session, folder) => {
+    const left = folders().filter((one) => !same(one, folder));
+    if (left.length < folders().length) return submit({ type: "set_folders", session, folders: left });
+    return say(left.length === 0 ? "No folder was added." : `Which one? ${left.join(", ")}`);
+  },
   shell: (session, command) => (command === "" ? say("Which command? /shell cargo test") : prompt(session, text(`!${command}`))),
   editor: "elsewhere",
   theme: (_, theme) => (theme === "light" || theme === "dark" ? setting.theme.set(theme) : setting.theme.set("system")),

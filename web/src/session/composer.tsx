@@ -8,7 +8,7 @@ import { HERE, runCommand } from "./commands";
 const history = remembered<string[]>("covey.history", []);
 const MAX_IMAGE = 8 << 20;
 
-type Choice = { name: string; note: string; insert: string };
+type Choice = { name: string; note: string; insert: string; folder?: true };
 type Image = Content & { type: "image" };
 
 /** Whose command it is. */
@@ -74,7 +74,9 @@ export function Composer({ session }: { session: string }) {
     } else if (open && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
       event.preventDefault();
       const choice = choices[chosen]!;
-      if (event.key === "Enter" && text.slice(wordAt(text, caret).from, caret) === choice.insert.trim()) send();
+      // A folder that is typed as far as it goes still has others in it.
+      const typed = choice.folder === true || text.slice(wordAt(text, caret).from, caret) === choice.insert.trim();
+      if (event.key === "Enter" && typed) send();
       else insert(choice);
     } else if (open && event.key === "Escape") {
       event.stopPropagation();
@@ -150,13 +152,14 @@ function wordAt(text: string, caret: number): { from: number; word: string } {
   return { from, word: text.slice(from, caret) };
 }
 
-/** What may be meant by a word that begins with `/` or `@`. */
+/** What may be meant by a word that begins with `/` or `@`, or follows a command that wants a folder. */
 function useChoices(session: string, text: string, caret: number): Choice[] {
   const { from, word } = wordAt(text, caret);
   const [commands, setCommands] = useState<Choice[]>([]);
   const [paths, setPaths] = useState<Choice[]>([]);
   const slash = from === 0 && word.startsWith("/");
   const at = word.startsWith("@");
+  const folders = useFolders(session, /^\/(add|remove)-dir \S*$/.exec(text.slice(0, caret))?.[1], word);
   useEffect(() => {
     if (!slash) return;
     let current = true;
@@ -195,7 +198,26 @@ function useChoices(session: string, text: string, caret: number): Choice[] {
       .map(({ choice }) => choice)
       .slice(0, 10);
   }
-  return at ? paths : [];
+  return at ? paths : folders;
+}
+
+/** Folders anywhere that begin as typed, or those that were added. */
+function useFolders(session: string, command: string | undefined, typed: string): Choice[] {
+  const [found, setFound] = useState<Choice[]>([]);
+  useEffect(() => {
+    if (command === undefined) return setFound([]);
+    let current = true;
+    const show = (all: string[]) => current && setFound(all.map((path) => ({ name: path, note: "", insert: path, folder: true })));
+    if (command === "remove") show((view.get()?.folders ?? []).filter((one) => one.startsWith(typed) && one !== typed));
+    const timer = setTimeout(() => {
+      if (command === "add") connection.read({ type: "complete_folder", session, fragment: typed, limit: 12 }, "paths").then(show, () => undefined);
+    }, 60);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [command, typed, session]);
+  return found;
 }
 
 function base64(file: File): Promise<string> {

@@ -72,6 +72,7 @@ export function Panel() {
       <section>
         <h2>Where</h2>
         <p class="path small" title={now.cwd}>{now.cwd}</p>
+        {(now.folders ?? []).map((folder) => <p key={folder} class="path small" title={`${folder}, added`}>{folder}</p>)}
       </section>
     </aside>
   );

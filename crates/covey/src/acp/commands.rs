@@ -19,6 +19,8 @@ const OURS: &[CommandId] = &[
     CommandId::Model,
     CommandId::Agent,
     CommandId::Rename,
+    CommandId::AddDir,
+    CommandId::RemoveDir,
     CommandId::Shell,
     CommandId::Status,
     CommandId::Help,
@@ -125,6 +127,18 @@ async fn carry_out(
             client.submit(Op::SetAgent { session, agent: AgentId::new(rest), model: None }).await?;
             format!("from now on {rest} answers, and is told what happened so far")
         }
+        CommandId::AddDir if given.is_some() => {
+            let mut folders = folders(client, &session).await?;
+            folders.push(rest.to_owned());
+            client.submit(Op::SetFolders { session, folders }).await?;
+            format!("this session works in {rest} too, until the editor names its folders again")
+        }
+        CommandId::RemoveDir if given.is_some() => {
+            let mut folders = folders(client, &session).await?;
+            folders.retain(|folder| folder.trim_end_matches('/') != rest.trim_end_matches('/'));
+            client.submit(Op::SetFolders { session, folders }).await?;
+            format!("this session no longer works in {rest}")
+        }
         CommandId::Help => {
             let line = |command: AgentCommand| {
                 let hint = command.hint.map(|hint| format!(" {hint}")).unwrap_or_default();
@@ -157,6 +171,10 @@ async fn about(client: &dyn Client, session: SessionId, command: CommandId) -> R
         },
         CommandId::Pin | CommandId::Unpin if view.pins.is_empty() => "nothing is pinned".to_owned(),
         CommandId::Pin | CommandId::Unpin => view.pins.iter().map(|pin| format!("- {}\n", pin.pin)).collect(),
+        CommandId::AddDir | CommandId::RemoveDir => {
+            let folders = std::iter::once(&view.cwd).chain(&view.folders);
+            folders.map(|folder| format!("- {folder}\n")).collect()
+        }
         CommandId::Shell => "which command? /shell cargo test".to_owned(),
         _ => format!(
             "{} with {model}, mode {}, in {}\n\n{spent}\n\nsession {}",
@@ -166,6 +184,13 @@ async fn about(client: &dyn Client, session: SessionId, command: CommandId) -> R
             view.session
         ),
     })
+}
+
+async fn folders(client: &dyn Client, session: &SessionId) -> Result<Vec<String>, ClientError> {
+    match client.read(Request::Session { session: session.clone() }).await? {
+        Reply::Session(view) => Ok(view.folders),
+        _ => Ok(vec![]),
+    }
 }
 
 /// What would change, a line each.

@@ -255,10 +255,10 @@ impl Rooms {
             model: None,
             mode: None,
             title: None,
+            folders: place.folders.iter().map(|folder| canonical(folder)).collect(),
             ephemeral: false,
         };
         let receipt = workshop.client.submit(create).await.map_err(|error| rpc_error(&error))?;
-        settle(&workshop, &receipt.session, &place.folders).await?;
         self.open(workshop, receipt.session, Past::Known, true).await.map_err(|error| rpc_error(&error))
     }
 

@@ -8,6 +8,7 @@ use engine::Engine;
 use protocol::{AgentId, Mode, ModelRef, Op, SessionId};
 
 use super::folder;
+use crate::added::{add_folders, as_typed};
 use crate::cli::RunArguments;
 use crate::discover::{discover, nothing_found};
 use crate::exit::Failure;
@@ -111,11 +112,11 @@ async fn create(
         model,
         mode: None,
         title: None,
+        folders: arguments.add_dir.iter().map(|added| as_typed(added)).collect(),
         ephemeral: arguments.ephemeral,
     };
     let session = submit(client.as_ref(), create).await?;
     set_effort(client.as_ref(), &session, arguments).await?;
-    add_folders(client.as_ref(), &session, arguments).await?;
     Ok(Target { client, engine: None, session, after: 0 })
 }
 
@@ -145,7 +146,7 @@ async fn resume(
         submit(client.as_ref(), Op::SetMode { session: session.clone(), mode: Mode::clone(&mode) }).await?;
     }
     set_effort(client.as_ref(), &session, arguments).await?;
-    add_folders(client.as_ref(), &session, arguments).await?;
+    add_folders(client.as_ref(), &session, &arguments.add_dir).await?;
     let view = client.read(protocol::Request::Session { session: session.clone() }).await?;
     let after = match view {
         protocol::Reply::Session(view) => view.seq,
@@ -163,32 +164,6 @@ async fn set_effort(
         let op = Op::SetEffort { session: session.clone(), effort: arguments.effort };
         submit(client, op).await?;
     }
-    Ok(())
-}
-
-/// Those that the session has already stay.
-async fn add_folders(
-    client: &dyn Client,
-    session: &SessionId,
-    arguments: &RunArguments,
-) -> Result<(), Failure> {
-    if arguments.add_dir.is_empty() {
-        return Ok(());
-    }
-    let now = client.read(protocol::Request::Session { session: session.clone() }).await?;
-    let mut folders = match now {
-        protocol::Reply::Session(view) => view.folders,
-        _ => vec![],
-    };
-    for added in &arguments.add_dir {
-        // What is not there is refused by name where it would be used.
-        let real = added.canonicalize().or_else(|_| std::path::absolute(added));
-        let added = folder(real.as_deref().unwrap_or(added));
-        if !folders.contains(&added) {
-            folders.push(added);
-        }
-    }
-    submit(client, Op::SetFolders { session: session.clone(), folders }).await?;
     Ok(())
 }
 

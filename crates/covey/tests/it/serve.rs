@@ -3,6 +3,7 @@
 mod doors;
 mod editor;
 mod ending;
+mod parking;
 mod remote;
 mod rest;
 mod socket;

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use agents::Agent;
 use guard::{Guard, GuardOptions};
 use project::{Host, LocalHost, Project, Roots};
-use protocol::{EventBody, FoldersChanged, ListChange, Receipt, SessionId, Timestamp};
-use sessions::{Opened, Store};
+use protocol::{EventBody, FoldersChanged, ListChange, Receipt, SessionId, SessionStart, Timestamp};
+use sessions::{Opened, Store, StoreError};
 
 use super::{Engine, blocking};
 use crate::EngineError;
@@ -22,6 +22,12 @@ impl Engine {
         if let Some(handle) = open_sessions.get(session).filter(|handle| handle.is_open()) {
             return Ok(handle.clone());
         }
+        let handle = self.reopen(session).await?;
+        open_sessions.insert(session.clone(), handle.clone());
+        Ok(handle)
+    }
+
+    async fn reopen(&self, session: &SessionId) -> Result<Arc<Handle>, EngineError> {
         let store = self.store_of(session).clone();
         let opened = blocking({
             let (store, session) = (store.clone(), session.clone());
@@ -30,9 +36,7 @@ impl Engine {
         .await?;
         let servers = self.servers(Path::new(&opened.view.cwd));
         let agent = self.agent_of(&opened);
-        let handle = Arc::new(self.run(store, opened, agent, servers)?);
-        open_sessions.insert(session.clone(), handle.clone());
-        Ok(handle)
+        Ok(Arc::new(self.run(store, opened, agent, servers)?))
     }
 
     pub(super) async fn start(
@@ -97,20 +101,44 @@ impl Engine {
     ) -> Result<Receipt, EngineError> {
         let handle = self.handle(&session).await?;
         let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
-        let folders = folders.iter().map(|folder| real_folder(folder)).collect::<Result<Vec<_>, _>>()?;
+        let folders = self.real_folders(&folders, Path::new(&view.cwd), &view.folders)?;
         if folders == view.folders {
             return Ok(Receipt { session, turn: None });
         }
         let body = Box::new(EventBody::Folders(FoldersChanged { folders }));
         let receipt = self.ask(session, SessionOp::Note { body, idle: true, changes_history: false }).await?;
-        // Its walls were put up when it was opened, and so were its agent's. The next one who asks opens it anew.
+        // Its walls were put up when it was opened, and so were its agent's, so it is opened anew. Nobody gets at it in
+        // between; whoever follows it goes on with the new one.
         let mut open = self.inner.open.lock().await;
         if let Some(handle) = open.remove(&receipt.session) {
             // A session that closed by itself needs no more.
             let _ = handle.submit(SessionOp::Park).await;
             handle.closed().await;
+            let handle = self.reopen(&receipt.session).await?;
+            open.insert(receipt.session.clone(), handle);
         }
         Ok(receipt)
+    }
+
+    /// What folders are really called. One that the session has already stays, even if it is gone by now.
+    pub(super) fn real_folders(
+        &self,
+        folders: &[String],
+        cwd: &Path,
+        known: &[String],
+    ) -> Result<Vec<String>, EngineError> {
+        let home = &self.inner.options.user_home;
+        let mut real = Vec::new();
+        for folder in folders {
+            let folder = match known.contains(folder) {
+                true => folder.clone(),
+                false => real_folder(folder, cwd, home)?,
+            };
+            if !real.contains(&folder) {
+                real.push(folder);
+            }
+        }
+        Ok(real)
     }
 
     pub(super) async fn delete(&self, session: SessionId) -> Result<Receipt, EngineError> {
@@ -154,28 +182,45 @@ impl Engine {
 }
 
 /// The folders that a session works in: the project that `cwd` lies in, and what was added. One that was added and is gone
-/// is no part of it any more.
+/// is no part of it any more, and neither is one that is a link now: an agent may have put it there, and what it leads to
+/// was never granted.
 pub(super) fn roots(cwd: &Path, added: &[String]) -> Result<Roots, EngineError> {
     let refused = |error: &dyn std::fmt::Display| EngineError::Refused {
         message: format!("can not work in `{}`: {error}", cwd.display()),
         hint: Some("name a folder that exists: --cwd DIR".to_owned()),
     };
     let project = Project::discover(cwd).map_err(|error| refused(&error))?;
-    let added = added.iter().map(PathBuf::from).filter(|folder| folder.is_dir());
+    let is_itself =
+        |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir());
+    let added = added.iter().map(PathBuf::from).filter(is_itself);
     Roots::new(std::iter::once(project.root().to_owned()).chain(added)).map_err(|error| refused(&error))
 }
 
+/// Writes the beginning of a session, with the folders that are added to it from the start.
+pub(super) fn create(
+    store: &Store,
+    start: SessionStart,
+    folders: Vec<String>,
+    now: Timestamp,
+) -> Result<Opened, StoreError> {
+    let session = start.session.clone();
+    let opened = store.create(start, now)?;
+    if folders.is_empty() {
+        return Ok(opened);
+    }
+    drop(opened);
+    store.note(&session, EventBody::Folders(FoldersChanged { folders }), now)?;
+    store.open_writer(&session, now)
+}
+
 /// A folder that can be added to a session, as it is really called.
-fn real_folder(folder: &str) -> Result<String, EngineError> {
+fn real_folder(folder: &str, cwd: &Path, home: &Path) -> Result<String, EngineError> {
     let refused = |why: &str| EngineError::Refused {
         message: format!("`{folder}` can not be added: {why}"),
-        hint: Some("name a folder that exists, by its absolute path".to_owned()),
+        hint: Some("name a folder that exists".to_owned()),
     };
-    let path = Path::new(folder);
-    if !path.is_absolute() {
-        return Err(refused("it is not an absolute path"));
-    }
-    let real = path.canonicalize().map_err(|error| refused(&error.to_string()))?;
+    let real =
+        project::typed_path(folder, cwd, home).canonicalize().map_err(|error| refused(&error.to_string()))?;
     if !real.is_dir() {
         return Err(refused("it is no folder"));
     }

@@ -78,8 +78,15 @@ impl World {
 
     pub(crate) async fn session(&self) -> SessionId {
         let cwd = self.project.canonicalize().unwrap().to_string_lossy().into_owned();
-        let create =
-            Op::CreateSession { cwd, agent: None, model: None, mode: None, title: None, ephemeral: false };
+        let create = Op::CreateSession {
+            cwd,
+            agent: None,
+            model: None,
+            mode: None,
+            title: None,
+            folders: vec![],
+            ephemeral: false,
+        };
         self.engine.submit(create).await.unwrap().session
     }
 

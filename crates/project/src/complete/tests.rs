@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{complete_paths, complete_within};
+use super::{complete_folders, complete_paths, complete_within};
 
 fn project(files: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -56,4 +56,20 @@ fn odd_names_and_missing_folders_do_no_harm() {
     fs::write(folder.path().join(OsStr::from_bytes(b"bad\xff")), "").unwrap();
     assert_eq!(complete_paths(folder.path(), "", 10), ["fine"]);
     assert!(complete_paths(&folder.path().join("none"), "", 10).is_empty());
+}
+
+#[test]
+fn folders_are_completed_anywhere_as_they_are_typed() {
+    let folder = project(&["work/shop/a", "work/shelf/a", "work/.hidden/a", "work/sheet", "home/lib/a"]);
+    std::os::unix::fs::symlink(folder.path().join("home"), folder.path().join("work/shortcut")).unwrap();
+    let (cwd, home) = (folder.path().join("work/shop"), folder.path().join("home"));
+    let found = |fragment: &str| complete_folders(&cwd, &home, fragment, 10);
+    assert_eq!(found("../sh"), ["../shelf/", "../shop/", "../shortcut/"]);
+    assert_eq!(found("../."), ["../.hidden/"]);
+    assert_eq!(found(".."), ["../"]);
+    assert_eq!(found("~"), ["~/"]);
+    assert_eq!(found("~/"), ["~/lib/"]);
+    let whole = format!("{}/work/she", folder.path().display());
+    assert_eq!(found(&whole), [format!("{whole}lf/")]);
+    assert_eq!(found("nowhere/"), Vec::<String>::new());
 }

@@ -56,6 +56,9 @@ pub(super) struct NewSession {
     mode: Option<Mode>,
     #[serde(default)]
     title: Option<String>,
+    /// Folders that it works in besides its own: absolute, or from its own on.
+    #[serde(default)]
+    folders: Vec<String>,
     /// Sent again under the same key it is the same session.
     #[serde(default)]
     key: Option<String>,
@@ -65,9 +68,9 @@ pub(super) async fn create(
     State(app): State<App>,
     Body(new): Body<NewSession>,
 ) -> Result<(StatusCode, Json<Receipt>), ApiError> {
-    let NewSession { cwd, agent, model, mode, title, key } = new;
+    let NewSession { cwd, agent, model, mode, title, folders, key } = new;
     let cwd = cwd.unwrap_or_else(|| app.cwd.to_string());
-    let op = Op::CreateSession { cwd, agent, model, mode, title, ephemeral: false };
+    let op = Op::CreateSession { cwd, agent, model, mode, title, folders, ephemeral: false };
     Ok((StatusCode::CREATED, Json(app.submitted.submit(op, key).await?)))
 }
 
@@ -113,6 +116,9 @@ pub(super) struct Change {
     mode: Option<Mode>,
     #[serde(default)]
     model: Option<ModelRef>,
+    /// All folders that it works in besides its own.
+    #[serde(default)]
+    folders: Option<Vec<String>>,
     #[serde(default)]
     pinned: Option<bool>,
     #[serde(default)]
@@ -124,11 +130,12 @@ pub(super) async fn change(
     Named(session): Named,
     Body(change): Body<Change>,
 ) -> Answered<Receipt> {
-    let Change { title, mode, model, pinned, archived } = change;
+    let Change { title, mode, model, folders, pinned, archived } = change;
     let mut ops = Vec::new();
     ops.extend(title.map(|title| Op::Rename { session: session.clone(), title }));
     ops.extend(mode.map(|mode| Op::SetMode { session: session.clone(), mode }));
     ops.extend(model.map(|model| Op::SetModel { session: session.clone(), model }));
+    ops.extend(folders.map(|folders| Op::SetFolders { session: session.clone(), folders }));
     if pinned.is_some() || archived.is_some() {
         ops.push(Op::MarkSession { session: session.clone(), pinned, archived });
     }

@@ -100,6 +100,9 @@ impl App {
                 let text = format!("/init {rest}").trim_end().to_owned();
                 self.start_turn(text.clone(), vec![Content::text(text)], effects);
             }
+            CommandId::AddDir if rest.is_empty() => self.show_folders(),
+            CommandId::AddDir => self.add_folder(rest, effects),
+            CommandId::RemoveDir => self.remove_folder(rest, effects),
             CommandId::Shell if rest.is_empty() => self.say("which command? /shell cargo test"),
             CommandId::Shell => self.run_shell(rest, effects),
             CommandId::Editor => effects.push(Effect::Edit(self.composer.expanded())),
@@ -149,6 +152,7 @@ impl App {
     fn new_session(&mut self, effects: &mut Vec<Effect>) {
         (self.agent, self.model, self.mode) =
             (self.current_agent().clone(), self.current_model().cloned(), self.current_mode());
+        self.folders = self.current_folders().to_vec();
         self.let_go(effects);
         self.transcript = crate::transcript::Transcript::default();
         self.dialog = None;
@@ -293,6 +297,36 @@ impl App {
         self.transcript.sheet(move |columns| table_sheet("pinned", &pins, columns));
     }
 
+    fn show_folders(&mut self) {
+        let mut folders = vec![(self.cwd.clone(), "its own".to_owned())];
+        folders.extend(self.current_folders().iter().map(|folder| (folder.clone(), "added".to_owned())));
+        self.transcript.sheet(move |columns| table_sheet("works in", &folders, columns));
+    }
+
+    fn add_folder(&mut self, folder: &str, effects: &mut Vec<Effect>) {
+        let mut folders = self.current_folders().to_vec();
+        folders.push(folder.to_owned());
+        self.set_folders(folders, format!("works in {folder} too"), effects);
+    }
+
+    fn remove_folder(&mut self, folder: &str, effects: &mut Vec<Effect>) {
+        let mut folders = self.current_folders().to_vec();
+        let count = folders.len();
+        let bare = |path: &str| path.trim_end_matches('/').to_owned();
+        folders.retain(|there| bare(there) != bare(folder));
+        match (folders.len() < count, folders.is_empty()) {
+            (true, _) => self.set_folders(folders, format!("no longer works in {folder}"), effects),
+            (false, true) => self.say("no folder was added"),
+            (false, false) => self.say(format!("which one? {}", folders.join(", "))),
+        }
+    }
+
+    fn set_folders(&mut self, folders: Vec<String>, said: String, effects: &mut Vec<Effect>) {
+        self.with_session(effects, move |session| {
+            Effect::Submit(Op::SetFolders { session: session.clone(), folders }, Ticket::Say(said))
+        });
+    }
+
     fn show_status(&mut self) {
         let mut entries = vec![
             ("agent".to_owned(), self.current_agent().to_string()),
@@ -300,8 +334,10 @@ impl App {
             ("mode".to_owned(), self.current_mode().as_str().to_owned()),
             ("thinking".to_owned(), self.current_effort().map_or("as set", Effort::as_str).to_owned()),
             ("folder".to_owned(), self.cwd.clone()),
+            ("also in".to_owned(), self.current_folders().join(", ")),
             ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ];
+        entries.retain(|(_, value)| !value.is_empty());
         if let Some(branch) = &self.branch {
             entries.push(("branch".to_owned(), branch.clone()));
         }

@@ -1,6 +1,7 @@
-//! The list under the composer: commands after a slash; files, sub-agents and names in the code after an at sign.
+//! The list under the composer: commands after a slash; files, sub-agents and names in the code after an at sign; folders
+//! after a command that wants one.
 
-use client::commands::suggest;
+use client::commands::{CommandId, parse, suggest};
 use protocol::{Mention, MentionKind, Request};
 
 use super::{App, Effect, Ticket};
@@ -10,6 +11,7 @@ use crate::keys::{Code, Key};
 /// Rows of the list.
 pub(super) const SHOWN: usize = 8;
 const MAX_MENTIONS: u32 = 50;
+const MAX_FOLDERS: u32 = 50;
 
 pub(super) struct Popup {
     pub(super) kind: Kind,
@@ -26,6 +28,7 @@ pub(super) struct Popup {
 pub(super) enum Kind {
     Command,
     Mention,
+    Folder,
 }
 
 pub(super) struct Item {
@@ -51,6 +54,11 @@ impl App {
             }
             let typed = typed.to_owned();
             self.command_popup(&typed);
+            return;
+        }
+        if let Some((command, start)) = folder_wanted(before) {
+            let fragment = before[start..].to_owned();
+            self.folder_popup(command, start, fragment, effects);
             return;
         }
         let start = before
@@ -103,6 +111,45 @@ impl App {
         });
     }
 
+    fn folder_popup(
+        &mut self,
+        command: CommandId,
+        start: usize,
+        fragment: String,
+        effects: &mut Vec<Effect>,
+    ) {
+        let keep = self.popup.take().filter(|popup| popup.kind == Kind::Folder && popup.start == start);
+        let items = keep.map(|popup| popup.items).unwrap_or_default();
+        let word = fragment.clone();
+        self.popup = Some(Popup { kind: Kind::Folder, start, word, items, selected: 0, moved: false });
+        if command == CommandId::RemoveDir {
+            let fits = |folder: &&String| folder.starts_with(&fragment) && **folder != fragment;
+            let found = self.current_folders().iter().filter(fits).cloned().collect();
+            return self.folders_found(&fragment, found);
+        }
+        self.with_session(effects, move |session| {
+            let (session, limit) = (session.clone(), MAX_FOLDERS);
+            let request = Request::CompleteFolder { session, fragment: fragment.clone(), limit };
+            Effect::Read(request, Ticket::Folders(fragment))
+        });
+    }
+
+    pub(super) fn folders_found(&mut self, fragment: &str, found: Vec<String>) {
+        let Some(popup) = self.popup.as_mut().filter(|popup| popup.kind == Kind::Folder) else { return };
+        if popup.word != fragment {
+            return;
+        }
+        let item = |folder: String| Item {
+            insert: folder.clone(),
+            label: folder,
+            help: String::new(),
+            sign: "▸ ",
+            wants_more: true,
+        };
+        popup.items = found.into_iter().map(item).collect();
+        popup.selected = 0;
+    }
+
     pub(super) fn mentions_found(&mut self, fragment: &str, found: Vec<Mention>) {
         let Some(popup) = self.popup.as_mut().filter(|popup| popup.kind == Kind::Mention) else { return };
         // An answer to what was typed before is of no use any more.
@@ -148,6 +195,12 @@ impl App {
             (Code::Tab, _) if !key.shift => self.take_completion(false, effects),
             (Code::Enter, _) if Self::is_plain_enter(key) => match popup.kind {
                 Kind::Mention => self.take_completion(false, effects),
+                Kind::Folder if popup.moved => self.take_completion(false, effects),
+                // What was typed is what is meant.
+                Kind::Folder => {
+                    self.popup = None;
+                    return false;
+                }
                 Kind::Command => {
                     // What was typed in full is sent as it is.
                     let exact =
@@ -168,8 +221,8 @@ impl App {
         let Some(popup) = self.popup.take() else { return };
         let Some(item) = popup.items.get(popup.selected) else { return };
         let end = popup.start + popup.word.len();
-        let folder = popup.kind == Kind::Mention && item.insert.ends_with('/');
-        let space = if folder { "" } else { " " };
+        let folder = popup.kind != Kind::Command && item.insert.ends_with('/');
+        let space = if folder || popup.kind == Kind::Folder { "" } else { " " };
         self.composer.buffer.splice(popup.start, end, &format!("{}{space}", item.insert));
         if folder {
             self.composer.touched = true;
@@ -179,4 +232,12 @@ impl App {
         }
         self.draft_due = true;
     }
+}
+
+/// The command that wants a folder, and where the folder begins, if that is what is being typed.
+fn folder_wanted(before: &str) -> Option<(CommandId, usize)> {
+    let (command, _) = parse(before)?;
+    let space = before.find(char::is_whitespace)?;
+    let start = before.len() - before[space..].trim_start().len();
+    matches!(command.id, CommandId::AddDir | CommandId::RemoveDir).then_some((command.id, start))
 }

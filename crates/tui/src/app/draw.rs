@@ -442,7 +442,7 @@ fn popup_rows(popup: &Popup, columns: usize) -> Vec<Line> {
         .map(|item| crate::text::width(&item.label) + crate::text::width(item.sign))
         .max()
         .unwrap_or(0);
-    let most = if popup.kind == Kind::Mention { columns.max(60) * 2 / 3 } else { 34 };
+    let most = if popup.kind != Kind::Command { columns.max(60) * 2 / 3 } else { 34 };
     let left = left.min(columns.saturating_sub(8)).min(most);
     shown
         .map(|(number, item)| {
@@ -451,7 +451,7 @@ fn popup_rows(popup: &Popup, columns: usize) -> Vec<Line> {
             line.push(item.sign, Ink::Faint);
             let left = left.saturating_sub(crate::text::width(item.sign));
             let label = match popup.kind {
-                Kind::Mention => fit_start(&plain_line(&item.label), left),
+                Kind::Mention | Kind::Folder => fit_start(&plain_line(&item.label), left),
                 Kind::Command => fit(&plain_line(&item.label), left),
             };
             let pad = left.saturating_sub(crate::text::width(&label));

@@ -20,6 +20,7 @@ impl App {
                 model: self.current_model().cloned(),
                 mode: Some(self.current_mode()),
                 title: None,
+                folders: self.current_folders().to_vec(),
                 ephemeral: false,
             },
         };

@@ -47,6 +47,9 @@ impl App {
             (Ticket::Mentions(fragment), Answer::Reply(Reply::Mentions(found))) => {
                 self.mentions_found(&fragment, found)
             }
+            (Ticket::Folders(fragment), Answer::Reply(Reply::Paths(found))) => {
+                self.folders_found(&fragment, found)
+            }
             (Ticket::Commands, Answer::Reply(Reply::Commands(commands))) => {
                 self.commands = commands;
                 let text = self.composer.buffer.text();
@@ -157,7 +160,7 @@ impl App {
                 }
                 self.transcript.note(Note::failure(error.message, error.hint));
             }
-            Ticket::Mentions(_) | Ticket::Commands | Ticket::Preview(_) => {}
+            Ticket::Mentions(_) | Ticket::Folders(_) | Ticket::Commands | Ticket::Preview(_) => {}
             Ticket::Hits(_) | Ticket::Picture(_) => {}
             // Somebody else was quicker.
             Ticket::Quiet if error.kind == Failure::Invalid => self.say(error.message),

@@ -38,6 +38,7 @@ impl Story {
             agent: AgentId::new("native"),
             model: Some(ModelRef::new("anthropic/claude-sonnet")),
             mode: Mode::Ask,
+            folders: vec![],
             theme: Theme::Terminal,
             vim: false,
             full: false,
@@ -306,6 +307,37 @@ fn what_can_be_mentioned_is_listed_by_kind() {
     insta::assert_snapshot!("mentions_80", story.screen());
     story.keys("\x1b[B\t");
     assert_eq!(story.app.composer.buffer.text(), "see @\"src/my cart.rs\" ");
+}
+
+#[test]
+fn folders_are_completed_added_listed_and_taken_away() {
+    let mut story = Story::new(80, 24);
+    story.prompt("hello");
+    story.ends(Stop::Done);
+    story.keys("/add-dir ../li");
+    let found = ["../library/", "../linter/"].map(str::to_owned).to_vec();
+    story.input(Input::Reply(Ticket::Folders("../li".to_owned()), Ok(Answer::Reply(Reply::Paths(found)))));
+    assert!(story.screen().contains("▸ ../linter/"), "{}", story.screen());
+    story.keys("\t");
+    assert_eq!(story.app.composer.buffer.text(), "/add-dir ../library/");
+    // What was typed is what is meant, whatever else is listed.
+    story.keys("\r");
+    let added = |story: &Story| match story.ops().last() {
+        Some(Op::SetFolders { folders, .. }) => folders.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(added(&story), ["../library/"]);
+    let folders = vec!["/src/library".to_owned(), "/src/my lib".to_owned()];
+    story.event(None, EventBody::Folders(protocol::FoldersChanged { folders }));
+    story.keys("/add-dir\r");
+    let screen = story.screen();
+    assert!(screen.contains("/src/shop") && screen.contains("/src/library"), "{screen}");
+    story.keys("/remove-dir /src/m\t");
+    assert_eq!(story.app.composer.buffer.text(), "/remove-dir /src/my lib");
+    story.keys("\r");
+    assert_eq!(added(&story), ["/src/library"]);
+    story.keys("/remove-dir elsewhere\r");
+    assert!(story.screen().contains("which one? /src/library"), "{}", story.screen());
 }
 
 /// The conversation of the picture in the README.

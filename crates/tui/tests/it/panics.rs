@@ -99,6 +99,7 @@ fn child() {
         return;
     }
     let options = Options {
+        folders: vec![],
         cwd: "/".to_owned(),
         place: "/".to_owned(),
         branch: None,

@@ -28,6 +28,8 @@ export const COMMANDS = [
   { name: "mcp", aliases: [], section: "Agent and model", help: "tools of other programs", whileBusy: true },
   { name: "permissions", aliases: ["allow", "rules"], section: "Agent and model", help: "what is allowed, asked and denied, and why", whileBusy: true },
   { name: "init", aliases: [], section: "Project", help: "write AGENTS.md from what the project is", hint: "[WHAT ELSE]", whileBusy: false },
+  { name: "add-dir", aliases: [], section: "Project", help: "work in another folder too, or see which there are", hint: "[DIR]", whileBusy: false },
+  { name: "remove-dir", aliases: [], section: "Project", help: "no longer work in a folder that was added", hint: "DIR", whileBusy: false },
   { name: "shell", aliases: ["!"], section: "Project", help: "run a command and show the agent what it printed", hint: "COMMAND", whileBusy: false },
   { name: "editor", aliases: ["edit"], section: "Project", help: "write the prompt in your editor", whileBusy: true },
   { name: "theme", aliases: ["colors"], section: "Look", help: "the colours", hint: "[auto, terminal, dark, light, contrast, plain]", whileBusy: true },

@@ -479,6 +479,10 @@ export type NoticeLevel = "info" | "warning";
  */
 export type Op = { "type": "create_session", cwd: string, agent?: AgentId, model?: ModelRef, mode?: Mode, title?: string, 
 /**
+ * The folders that it works in besides its own, as in `SetFolders`.
+ */
+folders?: Array<string>, 
+/**
  * Nothing is kept when the process ends.
  */
 ephemeral: boolean, } | { "type": "fork_session", session: SessionId, at?: number, } | { "type": "start_turn", session: SessionId, prompt: Array<Content>, 
@@ -616,7 +620,7 @@ days: number, } | { "type": "changes", session: SessionId, what?: string, path?:
 /**
  * What `Op::Redo` would do.
  */
-redo: boolean, } | { "type": "commands", session: SessionId, } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, } | { "type": "mentions", session: SessionId, fragment: string, limit: number, };
+redo: boolean, } | { "type": "commands", session: SessionId, } | { "type": "complete_path", session: SessionId, fragment: string, limit: number, } | { "type": "complete_folder", session: SessionId, fragment: string, limit: number, } | { "type": "mentions", session: SessionId, fragment: string, limit: number, };
 
 /**
  * A question put to the person. Unique within its session.

@@ -53,7 +53,9 @@ async fn a_cut_connection_costs_no_event_and_makes_no_change_twice() {
     let remote = Remote::connect(Address::parse(&link, None).unwrap()).await.unwrap();
     let cwd = world.project.to_str().unwrap().to_owned();
     let (agent, model, mode, title) = (None, None, None, None);
-    let made = remote.submit(Op::CreateSession { cwd, agent, model, mode, title, ephemeral: false }).await;
+    let made = remote
+        .submit(Op::CreateSession { cwd, agent, model, mode, title, folders: vec![], ephemeral: false })
+        .await;
     let session = made.unwrap().session;
     let start = |text: &str| Op::StartTurn {
         session: session.clone(),
