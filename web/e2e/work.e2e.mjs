@@ -36,6 +36,32 @@ export const tests = {
     await page.waitForSelector("#tools");
   }),
 
+  "a folder is added, worked in, and what was done there is taken back": story(
+    'reply\n  call: write {"path":"../library/a.txt","content":"made"}\nmodel: Written.',
+    async ({ open, world }) => {
+      const library = join(world.project, "..", "library");
+      mkdirSync(library);
+      const page = await open();
+      await newSession(page);
+      await toMode(page, "edit");
+      await type(page, "/add-dir ../lib");
+      await page.waitForSelector(".choices li:has-text('../library/')");
+      await page.press("#composer", "Tab");
+      await page.press("#composer", "Enter");
+      await page.waitForSelector("aside .path[title$='library, added']", { state: "attached" });
+      await ask(page, "write there");
+      await answered(page, "Written.");
+      assert.equal(readFileSync(join(library, "a.txt"), "utf8"), "made");
+      await ask(page, "/undo");
+      await page.waitForSelector(".sheet:has-text('library/a.txt')");
+      await page.click(".sheet .primary");
+      await page.waitForSelector(".sheet", { state: "detached" });
+      assert.equal(existsSync(join(library, "a.txt")), false);
+      await ask(page, "/remove-dir nowhere");
+      await page.waitForSelector(".toast:has-text('Which one?')");
+    },
+  ),
+
   "what was done to files is shown before it is taken back": story(
     'reply\n  call: read {"path":"a.txt"}\nreply\n  call: edit {"path":"a.txt","old":"teh cat","new":"the cat"}\nmodel: Fixed.',
     async ({ open, world }) => {

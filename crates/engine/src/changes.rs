@@ -11,7 +11,7 @@ use crate::EngineError;
 use crate::checkpoint::{Checkpoints, Direction, Plan, State, Step, Target, UndoError};
 use crate::engine::Engine;
 use crate::prompt::{Place, Spec, fetch};
-use crate::session::SessionOp;
+use crate::session::{Handle, SessionOp};
 
 /// Longer files are not shown in a preview.
 const MAX_SHOWN: usize = 256 * 1024;
@@ -46,7 +46,7 @@ impl Engine {
         if view.status != SessionStatus::Idle {
             return Err(refused("a turn is running in this session", "stop it first"));
         }
-        let checkpoints = Checkpoints::at(&self.folder(&session), handle.host.roots().main());
+        let checkpoints = self.checkpoints(&session, &handle, &view.folders);
         let work = move || {
             let plan = plan(&checkpoints)?;
             let paths = checkpoints.carry_out(&plan, force)?;
@@ -71,8 +71,8 @@ impl Engine {
         redo: bool,
     ) -> Result<Vec<FileChange>, EngineError> {
         let handle = self.handle(&session).await?;
-        let root = handle.host.roots().main().to_owned();
-        let checkpoints = Checkpoints::at(&self.folder(&session), &root);
+        let Some(view) = handle.view().await else { return Err(EngineError::Closed(session)) };
+        let checkpoints = self.checkpoints(&session, &handle, &view.folders);
         let work = move || {
             let plan = match redo {
                 true => checkpoints.plan_redo(),
@@ -81,12 +81,17 @@ impl Engine {
                 }
             };
             match plan {
-                Ok(plan) => Ok(plan.steps.iter().map(|step| preview(step, &checkpoints, &root)).collect()),
+                Ok(plan) => Ok(plan.steps.iter().map(|step| preview(step, &checkpoints)).collect()),
                 Err(UndoError::NothingToUndo | UndoError::NothingToRedo) => Ok(vec![]),
                 Err(error) => Err(error),
             }
         };
         run(work).await
+    }
+
+    /// Folders that are gone are among them: an agent may have taken one away.
+    fn checkpoints(&self, session: &SessionId, handle: &Handle, folders: &[String]) -> Checkpoints {
+        Checkpoints::at(&self.folder(session), handle.host.roots().main(), folders)
     }
 
     pub(crate) async fn uncompact(&self, session: SessionId) -> Result<Receipt, EngineError> {
@@ -137,7 +142,7 @@ impl Engine {
     }
 
     /// Where prompts of an open session are typed.
-    pub(crate) fn place(&self, handle: &crate::session::Handle) -> Place {
+    pub(crate) fn place(&self, handle: &Handle) -> Place {
         let root = handle.host.roots().main().to_owned();
         Place {
             index: self.index(&root),
@@ -151,7 +156,7 @@ impl Engine {
     }
 }
 
-fn preview(step: &Step, checkpoints: &Checkpoints, root: &Path) -> FileChange {
+fn preview(step: &Step, checkpoints: &Checkpoints) -> FileChange {
     let does = match (&step.now, &step.then) {
         (_, State::Absent) => FileEffect::Delete,
         (State::Absent, _) => FileEffect::Create,
@@ -160,12 +165,11 @@ fn preview(step: &Step, checkpoints: &Checkpoints, root: &Path) -> FileChange {
     let text = |bytes: Option<Vec<u8>>| {
         bytes.filter(|bytes| bytes.len() <= MAX_SHOWN).and_then(|bytes| String::from_utf8(bytes).ok())
     };
-    let now = matches!(step.now, State::File { .. }).then(|| std::fs::read(root.join(&step.path)).ok());
     FileChange {
         path: step.path.to_string_lossy().into_owned(),
         does,
         conflict: step.conflict.clone(),
-        now: text(now.flatten()),
+        now: text(checkpoints.current(step)),
         then: text(checkpoints.text(&step.path, &step.then).ok().flatten()),
     }
 }
@@ -181,6 +185,7 @@ async fn run<T: Send + 'static>(
         Ok(result) => result.map_err(|error| {
             let hint = match &error {
                 UndoError::Conflict { .. } => "look at what changed first, or force it",
+                UndoError::Impossible { .. } => "forced, the rest is done without it",
                 UndoError::NoSuchTarget(_) => "name a turn (t3), a call (t3_c1), `turn`, `step` or `all`",
                 _ => return EngineError::Refused { message: error.to_string(), hint: None },
             };

@@ -2,13 +2,14 @@
 //!
 //! Before an effect the states of the files that it touches are kept ([`Checkpoints::before`]), after it what really
 //! changed is written down ([`Checkpoints::after`]). For a command nobody knows what it touches, so everything in the
-//! project is looked at before and after; what git has already is not copied, and generated folders are left out. The
-//! user's git index, stash and refs are never touched.
+//! project and in the folders that were added to the session is looked at before and after; what git has already is not
+//! copied, and generated folders are left out. The user's git index, stash and refs are never touched.
 
 mod git_index;
 mod journal;
 mod objects;
 mod pending;
+mod places;
 mod restore;
 mod survey;
 #[cfg(test)]
@@ -31,12 +32,13 @@ pub(crate) use turn::KeptTurns;
 use journal::{Journal, PathText};
 use objects::Objects;
 use pending::Begun;
+use places::{Places, between};
 use survey::{Looks, Survey, looks};
 
-/// The checkpoints of one session in one project.
+/// The checkpoints of one session.
 #[derive(Debug)]
 pub struct Checkpoints {
-    root: PathBuf,
+    places: Places,
     journal: Journal,
     inner: Mutex<Inner>,
     /// One effect at a time, whichever agent has it: what changed in between must be known to be its own.
@@ -67,12 +69,14 @@ pub enum Scope {
 }
 
 impl Checkpoints {
-    /// `folder` is the session's own, `root` the project's.
-    pub fn at(folder: &Path, root: &Path) -> Self {
+    /// `folder` is the session's own, `root` the project's, `added` are those that the session works in besides. They are
+    /// without links as they were granted.
+    pub fn at(folder: &Path, root: &Path, added: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        let places = Places::new(folder, root, added);
         let folder = folder.join("checkpoints");
         let objects = Objects::at(folder.join("objects"));
         Self {
-            root: root.to_owned(),
+            places,
             journal: Journal::at(folder),
             inner: Mutex::new(Inner { objects, known: HashMap::new() }),
             turnstile: tokio::sync::Mutex::new(()),
@@ -88,11 +92,11 @@ impl Checkpoints {
     pub fn before(&self, mark: Mark, scope: Scope) -> io::Result<Pending> {
         self.recover()?;
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let tracked = git_index::read(&self.root);
-        let (entries, mut left_out) = self.look(&scope, &tracked);
+        let tracked = self.places.tracked();
+        let (entries, mut left_out) = look(&self.places, &scope, &tracked);
         let mut before = Vec::with_capacity(entries.len());
         for (path, looks) in entries {
-            let state = inner.state(&self.root, &path, looks, &tracked, &mut left_out);
+            let state = inner.state(&self.places, &path, looks, &tracked, &mut left_out);
             before.push((PathText(path), state));
         }
         let files = match scope {
@@ -100,7 +104,8 @@ impl Checkpoints {
             Scope::Anything => None,
         };
         // Should we die before the effect is over, the next to open the session finds out what it did.
-        self.journal.begin(Begun { mark, files, before, left_out })
+        let folders = self.places.added().iter().cloned().map(PathText).collect();
+        self.journal.begin(Begun { mark, files, folders, before, left_out })
     }
 
     /// Writes down what changed; none when nothing did. Blocks.
@@ -112,12 +117,13 @@ impl Checkpoints {
     }
 
     fn close(&self, begun: Begun) -> io::Result<Option<Record>> {
-        let tracked = git_index::read(&self.root);
+        let places = self.places.with_added(begun.folders.into_iter().map(|folder| folder.0));
+        let tracked = places.tracked();
         let scope = match begun.files {
             Some(files) => Scope::Files(files.into_iter().map(|path| path.0).collect()),
             None => Scope::Anything,
         };
-        let (now, _) = self.look(&scope, &tracked);
+        let (now, _) = look(&places, &scope, &tracked);
         let now: BTreeMap<PathBuf, Looks> = now.into_iter().collect();
         let before: BTreeMap<PathBuf, State> =
             begun.before.into_iter().map(|(path, state)| (path.0, state)).collect();
@@ -126,7 +132,9 @@ impl Checkpoints {
         for path in paths {
             let was = before.get(path).cloned().unwrap_or(State::Absent);
             let is = now.get(path).map_or(State::Absent, |looks| seen(looks.clone(), Content::Nowhere));
-            if !same_looks(&was, &is) {
+            // A folder that was added is never taken away again, whoever made it.
+            let stays = was == State::Absent && places.is_place(path);
+            if !same_looks(&was, &is) && !stays {
                 files.push(Changed { path: path.clone(), before: was, after: is });
             }
         }
@@ -171,42 +179,40 @@ impl Checkpoints {
         undone.dead.extend(gone);
         self.journal.set_undone(&undone)
     }
+}
 
-    /// How everything in scope looks now, and what is not looked after.
-    fn look(
-        &self,
-        scope: &Scope,
-        tracked: &HashMap<PathBuf, git_index::Tracked>,
-    ) -> (Vec<(PathBuf, Looks)>, Vec<String>) {
-        let has_tracked = |folder: &Path| tracked.keys().any(|path| path.starts_with(folder));
-        match scope {
-            Scope::Anything => {
-                let survey = Survey::of(&self.root, &has_tracked);
-                let mut left_out: Vec<String> =
-                    survey.left_out.iter().map(|path| format!("{}/: generated", path.display())).collect();
-                if survey.cut {
-                    left_out.push("the project is too large to look after all of it".to_owned());
-                }
-                (survey.entries.into_iter().collect(), left_out)
+/// How everything in scope looks now, and what is not looked after.
+fn look(
+    places: &Places,
+    scope: &Scope,
+    tracked: &HashMap<PathBuf, git_index::Tracked>,
+) -> (Vec<(PathBuf, Looks)>, Vec<String>) {
+    let has_tracked = |folder: &Path| tracked.keys().any(|path| path.starts_with(folder));
+    match scope {
+        Scope::Anything => {
+            let survey = Survey::of(places, &has_tracked);
+            let mut left_out: Vec<String> =
+                survey.left_out.iter().map(|path| format!("{}/: generated", path.display())).collect();
+            if survey.cut {
+                left_out.push("the project is too large to look after all of it".to_owned());
             }
-            Scope::Files(paths) => {
-                let mut entries = BTreeMap::new();
-                for path in paths {
-                    let Ok(below) = path.strip_prefix(&self.root) else { continue };
-                    // Folders that come to be on the way go again with the file.
-                    for parent in below.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()) {
-                        entries
-                            .extend(looks(&self.root.join(parent)).map(|looks| (parent.to_owned(), looks)));
-                    }
-                    let Some(found) = looks(path) else { continue };
-                    if found == Looks::Folder {
-                        let inside = Survey::of(path, &|_| true).entries;
-                        entries.extend(inside.into_iter().map(|(name, looks)| (below.join(name), looks)));
-                    }
-                    entries.insert(below.to_owned(), found);
+            (survey.entries.into_iter().collect(), left_out)
+        }
+        Scope::Files(paths) => {
+            let mut entries = BTreeMap::new();
+            for path in paths {
+                let (Some(name), Some(home)) = (places.name(path), places.home(path)) else { continue };
+                // Folders that come to be on the way go again with the file.
+                for parent in between(home, path) {
+                    entries.extend(places.name(parent).zip(looks(parent)));
                 }
-                (entries.into_iter().collect(), Vec::new())
+                let Some(found) = looks(path) else { continue };
+                if found == Looks::Folder {
+                    entries.extend(Survey::inside(places, &name).entries);
+                }
+                entries.insert(name, found);
             }
+            (entries.into_iter().collect(), Vec::new())
         }
     }
 }
@@ -235,7 +241,7 @@ impl Inner {
     /// What is at a path, with its content kept somewhere.
     fn state(
         &mut self,
-        root: &Path,
+        places: &Places,
         path: &Path,
         looks: Looks,
         tracked: &HashMap<PathBuf, git_index::Tracked>,
@@ -253,7 +259,7 @@ impl Inner {
         });
         let content = match in_git {
             Some(file) => Content::Git(file.blob.clone()),
-            None => match self.objects.keep_file(&root.join(path)) {
+            None => match self.objects.keep_file(&places.absolute(path)) {
                 Ok(name) => Content::Kept(name),
                 Err(why) => {
                     left_out.push(format!("{}: {}", path.display(), why.reason()));

@@ -2,6 +2,7 @@
 
 mod change;
 mod error;
+mod exact;
 mod local;
 mod run;
 #[cfg(test)]

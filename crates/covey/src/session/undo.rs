@@ -1,6 +1,5 @@
 //! `covey session undo`, `redo`, `diff`: what an agent did to files, and taking it back.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{Checkpoints, Direction, FileState, UndoError, UndoPlan, UndoStep, UndoTarget};
@@ -46,7 +45,7 @@ pub(super) fn diff(
     for step in &plan.steps {
         let name = step.path.display().to_string();
         let before = work.checkpoints.text(&step.path, &step.then).unwrap_or(None);
-        let now = fs::read(work.root.join(&step.path)).ok();
+        let now = work.checkpoints.current(step);
         if json {
             let text = |bytes: &Option<Vec<u8>>| {
                 bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
@@ -63,10 +62,9 @@ pub(super) fn diff(
     Ok(Exit::Done)
 }
 
-/// A session's checkpoints, and the project they are of.
+/// A session and its checkpoints.
 struct Work {
     session: SessionId,
-    root: PathBuf,
     checkpoints: Checkpoints,
 }
 
@@ -76,14 +74,14 @@ impl Work {
             Some(query) => one_session(store, query)?,
             None => newest_here(store)?,
         };
-        let cwd = store.open_view(&session)?.cwd;
-        let project = Project::discover(Path::new(&cwd)).map_err(|error| {
+        let view = store.open_view(&session)?;
+        let project = Project::discover(Path::new(&view.cwd)).map_err(|error| {
             Failure::new(format!("the project of this session is gone: {error}"))
                 .hint("its files can only be restored where they were")
         })?;
         let root = project.root().canonicalize().unwrap_or_else(|_| project.root().to_owned());
-        let checkpoints = Checkpoints::at(&store.dir(&session), &root);
-        Ok(Self { session, root, checkpoints })
+        let checkpoints = Checkpoints::at(&store.dir(&session), &root, view.folders);
+        Ok(Self { session, checkpoints })
     }
 
     fn carry_out(&self, store: &Store, plan: &UndoPlan, arguments: &UndoArguments) -> Result<Exit, Failure> {
@@ -190,6 +188,7 @@ fn newest_here(store: &Store) -> Result<SessionId, Failure> {
 fn failure(error: UndoError) -> Failure {
     let hint = match &error {
         UndoError::Conflict { .. } => Some("look with --dry-run; --force overwrites it"),
+        UndoError::Impossible { .. } => Some("look with --dry-run; --force does the rest without it"),
         UndoError::NoSuchTarget(_) => Some("name a turn (t3), a call (t3_c1), `turn`, `step` or `all`"),
         _ => None,
     };
@@ -207,8 +206,12 @@ fn unified(name: &str, before: Option<&[u8]>, now: Option<&[u8]>, style: Style) 
     }
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let (old, new) = (text(before), text(now));
-    let label =
-        |there: bool, side: &str| if there { format!("{side}/{name}") } else { "/dev/null".to_owned() };
+    let label = |there: bool, side: &str| match (there, name.starts_with('/')) {
+        (false, _) => "/dev/null".to_owned(),
+        // In an added folder: nobody finds it by a path that begins elsewhere.
+        (true, true) => name.to_owned(),
+        (true, false) => format!("{side}/{name}"),
+    };
     let diff = similar::TextDiff::from_lines(&old, &new)
         .unified_diff()
         .context_radius(3)

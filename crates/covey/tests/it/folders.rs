@@ -1,5 +1,7 @@
 //! A session that works in more than one folder.
 
+mod undo;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

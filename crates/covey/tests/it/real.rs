@@ -136,8 +136,10 @@ async fn play(player: &'static Player) {
     std::fs::create_dir_all(&library).unwrap();
     let there = library.join("there.txt");
     let write = format!("Do it. [[tool:{} {}]]", player.write_tool, (player.write)(&there));
-    let (done, _) = stage.run(&["--mode", "full", "--add-dir", library.to_str().unwrap(), &write]).await;
+    let (done, result) = stage.run(&["--mode", "full", "--add-dir", library.to_str().unwrap(), &write]).await;
     assert!(there.exists(), "{done:?}");
+    let undone = stage.world.covey(&["session", "undo", result["session"].as_str().unwrap(), "--yes"]).await;
+    assert_eq!((undone.code, there.exists()), (Some(0), false), "{undone:?}");
 
     // A plan may not write, nor may who looks around.
     let write = format!("Do it. [[tool:{} {}]]", player.write_tool, (player.write)(&file("planned.txt")));

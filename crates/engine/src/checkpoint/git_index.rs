@@ -25,7 +25,8 @@ pub(super) struct Tracked {
 pub(super) fn read(root: &Path) -> HashMap<PathBuf, Tracked> {
     let path = git_dir(root).join("index");
     let Ok(metadata) = fs::metadata(&path) else { return HashMap::new() };
-    if metadata.len() > MAX_INDEX {
+    // A pipe would have us wait for its other end.
+    if !metadata.is_file() || metadata.len() > MAX_INDEX {
         return HashMap::new();
     }
     let written = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
@@ -41,6 +42,9 @@ pub(super) fn read(root: &Path) -> HashMap<PathBuf, Tracked> {
 /// `.git`, or where the file of that name leads, as in a worktree.
 fn git_dir(root: &Path) -> PathBuf {
     let git = root.join(".git");
+    if !fs::symlink_metadata(&git).is_ok_and(|metadata| metadata.is_file()) {
+        return git;
+    }
     match fs::read_to_string(&git) {
         Ok(text) => text.trim().strip_prefix("gitdir: ").map_or(git, |target| root.join(target)),
         Err(_) => git,

@@ -25,7 +25,7 @@ pub struct Record {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
-    /// Below the project's root.
+    /// Below the project's root, or absolute in a folder that was added.
     #[serde(with = "path_text")]
     pub path: PathBuf,
     pub before: State,

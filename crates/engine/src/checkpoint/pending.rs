@@ -17,6 +17,9 @@ pub(super) struct Begun {
     pub(super) mark: Mark,
     /// The files in scope; without it, everything.
     pub(super) files: Option<Vec<PathText>>,
+    /// Those that were added to the session then. One that was added since was not looked at, so nothing in it is new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) folders: Vec<PathText>,
     pub(super) before: Vec<(PathText, State)>,
     pub(super) left_out: Vec<String>,
 }

@@ -1,15 +1,15 @@
 //! Taking effects back, and doing them again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::PoisonError;
 
+use project::{HostError, Roots};
+
 use super::journal::Batch;
-use super::survey::looks;
 use super::{Changed, Checkpoints, Content, State, same_looks, seen};
 
 /// Which effects are taken back.
@@ -51,6 +51,8 @@ pub struct Step {
     pub then: State,
     /// Somebody changed it since, or its content is not there: why it can not be done without force, or at all.
     pub conflict: Option<String>,
+    /// Whether it can be done at all.
+    pub possible: bool,
 }
 
 /// Why nothing was taken back.
@@ -64,8 +66,13 @@ pub enum UndoError {
     NoSuchTarget(String),
     #[error("`{}` {why}", path.display())]
     Conflict { path: PathBuf, why: String },
+    /// As a conflict, but no force helps; it goes on with the rest, if there is any.
+    #[error("`{}` {why}", path.display())]
+    Impossible { path: PathBuf, why: String },
     #[error("could not restore `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("could not restore `{}`", path.display())]
+    Place { path: PathBuf, source: HostError },
     #[error("could not read the checkpoints")]
     Journal(#[from] io::Error),
 }
@@ -133,13 +140,13 @@ impl Checkpoints {
             let mut stamps = restamped.iter().filter(|stamp| stamp.path == path);
             stamps.any(|stamp| same_looks(&stamp.before, expected) && same_looks(&stamp.after, now))
         };
+        let only = only.map(|only| self.places.meant(only));
         let mut steps = Vec::new();
         for (path, (then, expected)) in files {
-            if only.is_some_and(|only| !path.starts_with(only)) {
+            if only.as_ref().is_some_and(|only| !path.starts_with(only)) {
                 continue;
             }
-            let now =
-                looks(&self.root.join(&path)).map_or(State::Absent, |looks| seen(looks, Content::Nowhere));
+            let now = self.now(&path, Content::Nowhere);
             if same_looks(&now, &then) || self.same_content(&path, &now, &then) {
                 continue;
             }
@@ -151,18 +158,34 @@ impl Checkpoints {
             } else {
                 None
             };
-            steps.push(Step { path, now, then, conflict });
+            steps.push(Step { path, now, then, conflict, possible: !lost });
         }
-        Plan { direction, ids, steps, only: only.map(Path::to_owned) }
+        self.find_obstacles(&mut steps);
+        Plan { direction, ids, steps, only }
+    }
+
+    /// Finds what can not be put where it was, because that is somewhere else now.
+    fn find_obstacles(&self, steps: &mut [Step]) {
+        let folders: BTreeSet<PathBuf> =
+            steps.iter().filter(|step| step.then == State::Folder).map(|step| step.path.clone()).collect();
+        for step in steps {
+            if let Some(why) = self.places.obstacle(&step.path, &|folder| folders.contains(folder)) {
+                (step.conflict, step.possible) = (Some(why), false);
+            }
+        }
     }
 
     /// Carries a plan out. With `force`, over what somebody else changed. What can not be brought back is left alone.
     pub fn carry_out(&self, plan: &Plan, force: bool) -> Result<Vec<PathBuf>, UndoError> {
-        if !force && let Some(step) = plan.steps.iter().find(|step| step.conflict.is_some()) {
-            let why = step.conflict.clone().unwrap_or_default();
-            return Err(UndoError::Conflict { path: step.path.clone(), why });
+        let doable = |step: &&Step| step.possible;
+        let goes_on = force && plan.steps.iter().any(|step| step.possible);
+        if !goes_on && let Some(step) = plan.steps.iter().find(|step| step.conflict.is_some()) {
+            let (path, why) = (step.path.clone(), step.conflict.clone().unwrap_or_default());
+            return Err(match step.possible {
+                true => UndoError::Conflict { path, why },
+                false => UndoError::Impossible { path, why },
+            });
         }
-        let doable = |step: &&Step| !matches!(&step.then, State::File { content: Content::Nowhere, .. });
         let mut files = Vec::new();
         for step in plan.steps.iter().filter(doable) {
             // What is there now is kept first: undo can be undone.
@@ -177,14 +200,25 @@ impl Checkpoints {
                 contents.insert(&step.path, bytes.map_err(|source| failed(&step.path, source))?);
             }
         }
+        let place = |path: &Path| {
+            let path = path.to_owned();
+            move |source| UndoError::Place { path, source }
+        };
+        let mut roots = self.places.roots().map_err(HostError::from).map_err(place(Path::new(".")))?;
         // Deep things go first, and come last.
-        for step in plan.steps.iter().rev().filter(|step| step.then == State::Absent) {
-            remove(&self.root.join(&step.path)).map_err(|source| failed(&step.path, source))?;
+        for step in plan.steps.iter().rev().filter(doable).filter(|step| step.then == State::Absent) {
+            roots.take_away(&self.places.absolute(&step.path)).map_err(place(&step.path))?;
         }
         for step in plan.steps.iter().filter(doable).filter(|step| step.then != State::Absent) {
             let bytes = contents.get(&step.path).map(Vec::as_slice);
-            put(&self.root.join(&step.path), &step.then, bytes)
-                .map_err(|source| failed(&step.path, source))?;
+            let absolute = self.places.absolute(&step.path);
+            if step.then == State::Folder && self.places.is_place(&step.path) {
+                // What was granted comes back before anything is put in it.
+                self.places.bring_back(&roots, &absolute).map_err(place(&step.path))?;
+                roots = self.places.roots().map_err(HostError::from).map_err(place(&step.path))?;
+                continue;
+            }
+            put(&roots, &absolute, &step.then, bytes).map_err(place(&step.path))?;
         }
         self.note(plan, files)?;
         Ok(plan.steps.iter().filter(doable).map(|step| step.path.clone()).collect())
@@ -198,14 +232,14 @@ impl Checkpoints {
                 // The looks of what was just put there are only known now.
                 let files = files
                     .into_iter()
-                    .map(|file| Changed { before: self.now(&file.path, file.before), ..file });
+                    .map(|file| Changed { before: self.now(&file.path, kept_in(file.before)), ..file });
                 undone.batches.push(Batch { ids: plan.ids.clone(), files: files.collect() });
             }
             Direction::Redo => {
                 undone.batches.pop();
                 let stamps = plan.steps.iter().map(|step| {
                     let (path, before) = (step.path.clone(), step.then.clone());
-                    let after = self.now(&path, before.clone());
+                    let after = self.now(&path, kept_in(before.clone()));
                     Changed { path, before, after }
                 });
                 undone.restamped.extend(stamps);
@@ -220,30 +254,32 @@ impl Checkpoints {
             (State::File { mode, len, .. }, State::File { mode: old_mode, len: old_len, content, .. })
                 if (mode, len) == (old_mode, old_len) && *content != Content::Nowhere =>
             {
-                let is = fs::read(self.root.join(path)).ok();
+                let is = fs::read(self.places.absolute(path)).ok();
                 is.is_some() && is == self.content(path, content).ok()
             }
             _ => false,
         }
     }
 
-    /// `state` as it looks on disk now, with its content where it was.
-    fn now(&self, path: &Path, state: State) -> State {
-        let content = match state {
-            State::File { content, .. } => content,
-            _ => Content::Nowhere,
-        };
-        looks(&self.root.join(path)).map_or(State::Absent, |looks| seen(looks, content))
+    /// What is at a path now, with its content kept there.
+    fn now(&self, path: &Path, content: Content) -> State {
+        self.places.looks(path).map_or(State::Absent, |looks| seen(looks, content))
     }
 
     fn kept(&self, step: &Step) -> State {
         let State::File { mode, len, modified, .. } = &step.now else { return step.now.clone() };
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let content = match inner.objects.keep_file(&self.root.join(&step.path)) {
+        let content = match inner.objects.keep_file(&self.places.absolute(&step.path)) {
             Ok(name) => Content::Kept(name),
             Err(_) => Content::Nowhere,
         };
         State::File { content, mode: *mode, len: *len, modified: *modified }
+    }
+
+    /// What is in a file that a step would change. None when it is nothing with a content.
+    pub fn current(&self, step: &Step) -> Option<Vec<u8>> {
+        let is_file = matches!(step.now, State::File { .. });
+        is_file.then(|| fs::read(self.places.absolute(&step.path)).ok()).flatten()
     }
 
     /// What a file held, for whoever wants to compare. None when it was nothing with a content.
@@ -259,8 +295,13 @@ impl Checkpoints {
             Content::Kept(name) => {
                 self.inner.lock().unwrap_or_else(PoisonError::into_inner).objects.get(name)
             }
-            Content::Git(blob) => git_blob(&self.root, path, blob),
-            Content::Nowhere => fs::read(self.root.join(path)),
+            Content::Git(blob) => {
+                let repositories = self.places.repositories(path);
+                let mut found =
+                    repositories.iter().filter_map(|(root, below)| git_blob(root, below, blob).ok());
+                found.next().ok_or_else(|| io::Error::other("git does not have its content any more"))
+            }
+            Content::Nowhere => fs::read(self.places.absolute(path)),
         }
     }
 }
@@ -274,7 +315,15 @@ fn git_blob(root: &Path, path: &Path, blob: &str) -> io::Result<Vec<u8>> {
         .output()?;
     match output.status.success() {
         true => Ok(output.stdout),
-        false => Err(io::Error::other("git does not have its content any more")),
+        false => Err(io::Error::other("git does not have it")),
+    }
+}
+
+/// Where the content of a state is.
+fn kept_in(state: State) -> Content {
+    match state {
+        State::File { content, .. } => content,
+        _ => Content::Nowhere,
     }
 }
 
@@ -282,45 +331,12 @@ fn failed(path: &Path, source: io::Error) -> UndoError {
     UndoError::Io { path: path.to_owned(), source }
 }
 
-/// A folder only when it is empty: what somebody else put there stays.
-fn remove(path: &Path) -> io::Result<()> {
-    let result = match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => match fs::remove_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            other => other,
-        },
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-fn put(path: &Path, state: &State, bytes: Option<&[u8]>) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // Something of another kind may be in the way.
-    if let Ok(there) = fs::symlink_metadata(path)
-        && (!there.is_file() || !matches!(state, State::File { .. }))
-        && !(there.is_dir() && *state == State::Folder)
-    {
-        remove(path)?;
-    }
+/// What is brought back has the time of now, not what it had: a build tool must see that it changed.
+fn put(roots: &Roots, path: &Path, state: &State, bytes: Option<&[u8]>) -> Result<(), HostError> {
     match state {
         State::Absent => Ok(()),
-        State::Folder => fs::create_dir_all(path),
-        State::Link { to } => symlink(to, path),
-        State::File { mode, .. } => {
-            let folder = path.parent().unwrap_or(Path::new("/"));
-            let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-            draft.write_all(bytes.unwrap_or_default())?;
-            draft.as_file().set_permissions(fs::Permissions::from_mode(*mode))?;
-            // Its time is now, not what it was: a build tool must see that it changed.
-            draft.persist(path).map_err(|error| error.error)?;
-            Ok(())
-        }
+        State::Folder => roots.put_dir(path),
+        State::Link { to } => roots.put_link(path, to),
+        State::File { mode, .. } => roots.put_file(path, bytes.unwrap_or_default(), *mode),
     }
 }

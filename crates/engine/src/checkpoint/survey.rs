@@ -1,9 +1,11 @@
-//! What is in a project now: every file's looks, without its content.
+//! What is in a session's folders now: every file's looks, without its content.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use super::places::Places;
 
 /// No survey takes longer than so many entries; beyond them files are not looked after, and that is said.
 const MAX_ENTRIES: usize = 200_000;
@@ -17,7 +19,7 @@ pub(super) enum Looks {
     Folder,
 }
 
-/// Everything below a root, by relative path.
+/// Everything in some folders, by name.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) entries: BTreeMap<PathBuf, Looks>,
@@ -27,39 +29,74 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at everything but git's own folder and generated folders. `is_tracked` says of a folder with a generated
-    /// folder's name that git has files in it: then it is not generated.
-    pub(super) fn of(root: &Path, is_tracked: &dyn Fn(&Path) -> bool) -> Self {
+    /// Looks at everything in all places but git's own folders and generated folders. `is_tracked` says of a folder with a
+    /// generated folder's name that git has files in it: then it is not generated.
+    pub(super) fn of(places: &Places, is_tracked: &dyn Fn(&Path) -> bool) -> Self {
         let mut survey = Self::default();
-        survey.folder(root, Path::new(""), 0, is_tracked);
+        let walk = Walk { places, is_tracked, stops_at_places: true };
+        survey.folder(&walk, Path::new(""), 0);
+        for added in places.added() {
+            let Some(name) = places.name(added).filter(|_| places.stands(added)) else { continue };
+            survey.entries.insert(name.clone(), Looks::Folder);
+            survey.folder(&walk, &name, 0);
+        }
         survey
     }
 
-    fn folder(&mut self, root: &Path, below: &Path, depth: usize, is_tracked: &dyn Fn(&Path) -> bool) {
+    /// Looks at everything in one folder, whatever it is called.
+    pub(super) fn inside(places: &Places, folder: &Path) -> Self {
+        let mut survey = Self::default();
+        survey.folder(&Walk { places, is_tracked: &|_| true, stops_at_places: false }, folder, 0);
+        survey
+    }
+
+    fn folder(&mut self, walk: &Walk<'_>, name: &Path, depth: usize) {
         // One that can not be listed can not be changed by name either.
-        let Ok(entries) = fs::read_dir(root.join(below)) else { return };
+        let Ok(entries) = fs::read_dir(walk.places.absolute(name)) else { return };
         for entry in entries.flatten() {
             if self.entries.len() >= MAX_ENTRIES || depth > MAX_DEPTH {
                 self.cut = true;
                 return;
             }
-            let path = below.join(entry.file_name());
-            let Some(looks) = looks(&root.join(&path)) else { continue };
+            let Some(path) = walk.name(name, &entry) else { continue };
+            let Some(looks) = looks(&walk.places.absolute(&path)) else { continue };
             if looks == Looks::Folder {
                 let name = entry.file_name();
-                if name == ".git" {
+                if name == ".git" || walk.places.is_own(&path) || walk.ends_at(&path) {
                     continue;
                 }
-                if is_generated(&name.to_string_lossy()) && !is_tracked(&path) {
+                if is_generated(&name.to_string_lossy()) && !(walk.is_tracked)(&path) {
                     self.left_out.push(path);
                     continue;
                 }
                 self.entries.insert(path.clone(), Looks::Folder);
-                self.folder(root, &path, depth + 1, is_tracked);
+                self.folder(walk, &path, depth + 1);
             } else {
                 self.entries.insert(path, looks);
             }
         }
+    }
+}
+
+/// How a survey goes about.
+struct Walk<'a> {
+    places: &'a Places,
+    is_tracked: &'a dyn Fn(&Path) -> bool,
+    /// A place in another one is looked at by itself, with its own git.
+    stops_at_places: bool,
+}
+
+impl Walk<'_> {
+    /// The name of an entry of a folder: the project may lie in an added folder, and names what is in it.
+    fn name(&self, folder: &Path, entry: &fs::DirEntry) -> Option<PathBuf> {
+        match self.places.added().is_empty() {
+            true => Some(folder.join(entry.file_name())),
+            false => self.places.name(&self.places.absolute(folder).join(entry.file_name())),
+        }
+    }
+
+    fn ends_at(&self, name: &Path) -> bool {
+        self.stops_at_places && !self.places.added().is_empty() && self.places.is_place(name)
     }
 }
 

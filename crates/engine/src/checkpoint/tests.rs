@@ -1,3 +1,5 @@
+mod folders;
+
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -5,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Checkpoints, Mark, Scope, Target, UndoError};
+
+/// No folders besides the project.
+const NOTHING: [PathBuf; 0] = [];
 
 struct Project {
     folder: tempfile::TempDir,
@@ -16,7 +21,7 @@ impl Project {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("p/src")).unwrap();
-        let checkpoints = Checkpoints::at(&folder.path().join("session"), &folder.path().join("p"));
+        let checkpoints = Checkpoints::at(&folder.path().join("session"), &folder.path().join("p"), NOTHING);
         Self { folder, checkpoints, calls: 0 }
     }
 
@@ -184,7 +189,7 @@ fn a_crash_in_the_middle_of_an_effect_can_be_taken_back() {
     let pending = project.checkpoints.before(mark, Scope::Anything).unwrap();
     project.write("a.txt", "half done");
     drop(pending);
-    let reopened = Checkpoints::at(&project.folder.path().join("session"), &project.root());
+    let reopened = Checkpoints::at(&project.folder.path().join("session"), &project.root(), NOTHING);
     let plan = reopened.plan_undo(&Target::LastTurn, None).unwrap();
     reopened.carry_out(&plan, false).unwrap();
     assert_eq!(project.read("a.txt").as_deref(), Some("old"));
@@ -198,7 +203,7 @@ fn what_is_still_being_done_is_not_closed_by_whoever_looks() {
     let long = project.checkpoints.before(mark("t1"), Scope::Anything).unwrap();
     project.write("a.txt", "half done");
     // Somebody asks for the difference in between, from another process even; and another agent works beside it.
-    let other = Checkpoints::at(&project.folder.path().join("session"), &project.root());
+    let other = Checkpoints::at(&project.folder.path().join("session"), &project.root(), NOTHING);
     assert!(matches!(other.plan_undo(&Target::LastTurn, None), Err(UndoError::NothingToUndo)));
     let short = other.before(mark("t1.1"), Scope::Files(vec![project.root().join("b.txt")])).unwrap();
     project.write("b.txt", "made");

@@ -521,7 +521,8 @@ impl Inner {
     fn checkpoints(&self, turn: &Turn) -> Arc<Checkpoints> {
         let open = || {
             let host = turn.services.host();
-            Arc::new(Checkpoints::at(&turn.services.folder(), host.roots().main()))
+            let added = host.roots().iter().skip(1);
+            Arc::new(Checkpoints::at(&turn.services.folder(), host.roots().main(), added))
         };
         self.checkpoints.get_or_init(open).clone()
     }

@@ -150,7 +150,7 @@ async fn commands_and_edits_leave_checkpoints() {
         .collect();
     assert_eq!(taken, [["a.txt"], ["made.txt"]]);
     let root = world.project.canonicalize().unwrap();
-    let checkpoints = engine::Checkpoints::at(&world.store.dir(&session), &root);
+    let checkpoints = engine::Checkpoints::at(&world.store.dir(&session), &root, [""; 0]);
     let plan = checkpoints.plan_undo(&engine::UndoTarget::LastTurn, None).unwrap();
     checkpoints.carry_out(&plan, false).unwrap();
     assert_eq!(std::fs::read_to_string(world.project.join("a.txt")).unwrap(), "hello\n");

@@ -140,13 +140,13 @@ fn remove_entry(folder: BorrowedFd<'_>, name: &OsStr, depth: usize) -> Result<()
 
 /// What to do about folders that are not there.
 #[derive(Clone, Copy, PartialEq)]
-enum Missing {
+pub(super) enum Missing {
     Make,
     Refuse,
 }
 
 /// The folder that a path lies in, opened, and the path's last name.
-fn open_parent(resolved: &ResolvedPath, missing: Missing) -> Result<(OwnedFd, &OsStr), HostError> {
+pub(super) fn open_parent(resolved: &ResolvedPath, missing: Missing) -> Result<(OwnedFd, &OsStr), HostError> {
     let path = resolved.absolute();
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(HostError::IsDirectory { path: path.to_owned() });
@@ -183,15 +183,15 @@ fn open_folder(resolved: &ResolvedPath, folder: &Path, missing: Missing) -> Resu
 }
 
 /// A file in the making beside the one it will replace. Gone when dropped before that.
-struct Draft<'a> {
+pub(super) struct Draft<'a> {
     folder: BorrowedFd<'a>,
     name: String,
-    file: File,
+    pub(super) file: File,
     placed: bool,
 }
 
 impl<'a> Draft<'a> {
-    fn new(folder: BorrowedFd<'a>, mode: Mode) -> Result<Self, Errno> {
+    pub(super) fn new(folder: BorrowedFd<'a>, mode: Mode) -> Result<Self, Errno> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
@@ -205,7 +205,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn put_in_place(mut self, name: &OsStr) -> Result<(), Errno> {
+    pub(super) fn put_in_place(mut self, name: &OsStr) -> Result<(), Errno> {
         renameat(self.folder, &self.name, self.folder, name)?;
         self.placed = true;
         Ok(())
