@@ -56,7 +56,11 @@ export const tests = {
       await page.waitForSelector(".sheet:has-text('library/a.txt')");
       await page.click(".sheet .primary");
       await page.waitForSelector(".sheet", { state: "detached" });
+      await ask(page, "/redo");
+      await page.waitForSelector(".sheet:has-text('Do this again')");
       assert.equal(existsSync(join(library, "a.txt")), false);
+      await page.keyboard.press("Escape");
+      await page.waitForSelector(".sheet", { state: "detached" });
       await ask(page, "/remove-dir nowhere");
       await page.waitForSelector(".toast:has-text('Which one?')");
     },

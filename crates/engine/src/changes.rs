@@ -187,7 +187,11 @@ async fn run<T: Send + 'static>(
                 UndoError::Conflict { .. } => "look at what changed first, or force it",
                 UndoError::Impossible { .. } => "forced, the rest is done without it",
                 UndoError::NoSuchTarget(_) => "name a turn (t3), a call (t3_c1), `turn`, `step` or `all`",
-                _ => return EngineError::Refused { message: error.to_string(), hint: None },
+                _ => {
+                    let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
+                    let message = format!("{error}{}", why.unwrap_or_default());
+                    return EngineError::Refused { message, hint: None };
+                }
             };
             refused(&error.to_string(), hint)
         }),

@@ -62,7 +62,7 @@ pub struct Mark {
 /// What is about to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// These files and folders, as absolute paths.
+    /// These files and folders, by absolute paths that may lead through links and `..`.
     Files(Vec<PathBuf>),
     /// Whatever a command changes.
     Anything,
@@ -91,6 +91,10 @@ impl Checkpoints {
     /// Keeps what is about to change. Blocks; it reads files.
     pub fn before(&self, mark: Mark, scope: Scope) -> io::Result<Pending> {
         self.recover()?;
+        let scope = match scope {
+            Scope::Files(paths) => Scope::Files(self.places.targets(&paths)),
+            Scope::Anything => Scope::Anything,
+        };
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let tracked = self.places.tracked();
         let (entries, mut left_out) = look(&self.places, &scope, &tracked);

@@ -45,7 +45,7 @@ export function Panel() {
         <section>
           <h2>Files</h2>
           <ul class="files">
-            {files.map(([path, change]) => <li key={path}><span class="path" title={path}>{path}</span><span><span class="good">+{change.added}</span> <span class="danger">−{change.removed}</span></span></li>)}
+            {files.map(([path, change]) => <li key={path}><span class="path" title={path}><bdi>{path}</bdi></span><span><span class="good">+{change.added}</span> <span class="danger">−{change.removed}</span></span></li>)}
           </ul>
         </section>
       )}

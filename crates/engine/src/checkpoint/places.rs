@@ -3,7 +3,7 @@
 //! What is in the project is named by its path below it, so that a project can be moved; what is in an added folder by its
 //! whole path. Joined to the project's folder either gives where it is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
@@ -136,6 +136,18 @@ impl Places {
     /// place leads to.
     pub(super) fn roots(&self) -> Result<Roots, ConfineError> {
         Roots::new(self.all().filter(|place| self.stands(place)))
+    }
+
+    /// Where paths really lead: what is written through a link changes what it leads to, what is moved or deleted the
+    /// link. What leads out of all folders is not looked after.
+    pub(super) fn targets(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let Ok(roots) = self.roots() else { return vec![] };
+        let mut targets = BTreeSet::new();
+        for path in paths {
+            let found = [roots.resolve_entry(path, &self.project), roots.resolve(path, &self.project)];
+            targets.extend(found.into_iter().flatten().map(|resolved| resolved.absolute().to_owned()));
+        }
+        targets.into_iter().collect()
     }
 
     /// Makes an added folder again that was taken away.

@@ -111,6 +111,28 @@ fn a_named_file_is_kept_with_the_folders_that_come_to_be_on_the_way() {
     assert_eq!(desk.read("elsewhere").as_deref(), Some("not looked after"));
 }
 
+/// A tool names files as the model does.
+#[test]
+fn a_file_is_kept_where_it_really_is_however_it_is_named() {
+    let mut desk = Desk::new(&["lib"]);
+    desk.write("p/real", "old");
+    symlink(desk.at("p/real"), desk.at("p/link")).unwrap();
+    symlink(desk.at("lib"), desk.at("p/library")).unwrap();
+    let checkpoints = desk.with(&["lib"]);
+    let named = ["p/../lib/./a", "p/library/b", "p/link"];
+    let scope = Scope::Files(named.iter().map(|name| desk.at(name)).collect());
+    let changed = desk.effect(&checkpoints, scope, |desk| {
+        named.iter().for_each(|name| desk.write(name, "new"));
+    });
+    assert_eq!(changed, ["/…/lib/a", "/…/lib/b", "real"]);
+    checkpoints.carry_out(&undo(&checkpoints), false).unwrap();
+    assert_eq!(
+        (desk.read("p/real").as_deref(), desk.read("lib/a"), desk.read("lib/b")),
+        (Some("old"), None, None)
+    );
+    assert!(desk.at("p/link").is_symlink() && desk.at("p/library").is_symlink());
+}
+
 #[test]
 fn paths_can_be_limited_however_they_are_written() {
     let mut desk = Desk::new(&["lib"]);
