@@ -71,6 +71,7 @@ pub(crate) async fn commit(changes: Vec<FileChange>, context: &ToolContext) -> R
     }
     // What can fail goes first, what is hard to take back last.
     steps.sort_by_key(|step| (step.new.is_none(), step.from != step.to));
+    let steps = places_first(steps);
     let host = context.host.clone();
     // In a task of its own: a call that is cancelled half-way must not leave half of the files changed.
     let made = tokio::spawn(async move { make(&host, steps).await }).await;
@@ -103,6 +104,31 @@ enum Done {
     Renamed(PathBuf, PathBuf),
     Removed(PathBuf, Vec<u8>, Option<u32>),
     MadeRunnable(PathBuf, u32),
+}
+
+impl Step {
+    /// Whether something has to go from where this one leads before it can be made.
+    fn waits_for(&self, other: &Self) -> bool {
+        let frees = other.new.is_none() || other.from != other.to;
+        let comes = self.new.is_some() && (self.old.is_none() || self.from != self.to);
+        frees && comes && self.to.starts_with(&other.from)
+    }
+}
+
+/// In an order in which every place is free when something comes there: a file that moves away and one that is made in its
+/// place, a file that becomes a folder. Those that wait for each other stay as they are, and fail.
+fn places_first(steps: Vec<Step>) -> Vec<Step> {
+    let mut waiting = steps;
+    let mut ordered: Vec<Step> = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let is_free = |at: &usize| {
+            let others = waiting.iter().enumerate().filter(|(other, _)| other != at);
+            others.into_iter().all(|(_, other)| !waiting[*at].waits_for(other))
+        };
+        let next = (0..waiting.len()).find(is_free).unwrap_or(0);
+        ordered.push(waiting.remove(next));
+    }
+    ordered
 }
 
 async fn make(host: &Arc<dyn Host>, steps: Vec<Step>) -> Result<Vec<(PathBuf, Stamp)>, ToolError> {

@@ -6,16 +6,20 @@ mod apply;
 mod codex;
 mod header;
 mod locate;
+mod names;
 #[cfg(test)]
 mod tests;
 mod unified;
 
 pub(crate) use apply::apply;
+pub(crate) use names::likeliest;
 
 /// What a patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePatch {
     pub(crate) path: String,
+    /// What it may be called instead when that is not there: a diff of two files names both, one of trees says from where.
+    pub(crate) others: Vec<String>,
     pub(crate) change: FileEdit,
     /// Whether it becomes a file that can be run, or stops being one, where the patch says so.
     pub(crate) executable: Option<bool>,
@@ -32,6 +36,11 @@ pub(crate) enum FileEdit {
     },
     Update {
         moved_to: Option<String>,
+        hunks: Vec<Hunk>,
+    },
+    /// A new file that starts as another is.
+    Copy {
+        from: String,
         hunks: Vec<Hunk>,
     },
 }

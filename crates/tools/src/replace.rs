@@ -52,9 +52,42 @@ pub(crate) fn replaced(text: &Text, regex: &Regex, replacement: &str, lines: Lin
         if !lines.contains(line) {
             continue;
         }
+        // After the end of the last line nothing follows, though `^` and `$` fit there.
+        if whole.is_empty() && whole.start() == plain.len() && plain.ends_with('\n') {
+            continue;
+        }
         let mut new = String::new();
         found.expand(replacement, &mut new);
         splices.push(Splice { range: whole.range(), new });
     }
     (text.spliced(&splices), splices.len())
+}
+
+/// The first group that a replacement names and the pattern does not have. It would stand for nothing, and what it was
+/// meant to keep would be gone.
+pub(crate) fn unknown_group<'a>(regex: &Regex, replacement: &'a str) -> Option<&'a str> {
+    let mut rest = replacement;
+    while let Some(at) = rest.find('$') {
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('$') {
+            rest = after;
+            continue;
+        }
+        let name = match rest.strip_prefix('{') {
+            Some(braced) => braced.split_once('}').map_or("", |(name, _)| name),
+            None => {
+                let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                &rest[..end.unwrap_or(rest.len())]
+            }
+        };
+        let is_known = match name.parse::<usize>() {
+            Ok(number) => number < regex.captures_len(),
+            Err(_) => regex.capture_names().flatten().any(|known| known == name),
+        };
+        // A dollar that no name follows is a dollar.
+        if !name.is_empty() && !is_known {
+            return Some(name);
+        }
+    }
+    None
 }

@@ -71,6 +71,17 @@ impl Text {
         Self::of(self.encoding, original)
     }
 
+    /// Whether the file starts with UTF-8's byte order mark.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.encoding == Encoding::Utf8Mark
+    }
+
+    /// The same text in a file without the mark.
+    pub(crate) fn unmarked(&self) -> Self {
+        let encoding = if self.is_marked() { Encoding::Utf8 } else { self.encoding };
+        Self { encoding, ..self.clone() }
+    }
+
     /// Whether every line ends in `\r\n`.
     pub(crate) fn is_crlf(&self) -> bool {
         !self.carriages.is_empty() && self.plain().matches('\n').count() == self.carriages.len()

@@ -83,18 +83,26 @@ impl Tool for ApplyPatch {
         }
         let action = |patch: FilePatch| {
             let mut paths = vec![context.path(&patch.path)];
+            paths.extend(patch.others.iter().map(|path| context.path(path)));
             let change = match patch.change {
+                FileEdit::Copy { from, .. } => {
+                    let from = Action::Read { paths: vec![context.path(from)] };
+                    return vec![from, Action::Write { change: Change::Create, paths }];
+                }
                 FileEdit::Create { .. } => Change::Create,
                 FileEdit::Delete { .. } => Change::Delete,
                 FileEdit::Update { moved_to: None, .. } => Change::Edit,
                 FileEdit::Update { moved_to: Some(to), .. } => {
-                    paths.push(context.path(to));
+                    let to = context.path(to);
+                    if !paths.contains(&to) {
+                        paths.push(to);
+                    }
                     Change::Move
                 }
             };
-            Action::Write { change, paths }
+            vec![Action::Write { change, paths }]
         };
-        patches.into_iter().map(action).collect()
+        patches.into_iter().flat_map(action).collect()
     }
 
     async fn foresee(&self, input: Value, context: &ToolContext) -> Vec<ToolContent> {
@@ -127,21 +135,39 @@ async fn take(
     patch: FilePatch,
     changes: &mut Vec<FileChange>,
 ) -> Result<(), ToolError> {
-    let FilePatch { path, change: edit, executable } = patch;
+    let FilePatch { path, change: edit, executable, .. } = named(context, patch, changes).await;
     let misfit = |error: patch::PatchError| ToolError(error.to_string());
     let known = changes.iter().position(|change| {
-        same_file(context, &change.path, &path)
+        // Where a file has moved away from another may come.
+        let is_here = change.moved_to.is_none() || !matches!(edit, FileEdit::Create { .. });
+        is_here && same_file(context, &change.path, &path)
             || change.moved_to.as_ref().is_some_and(|to| same_file(context, to, &path))
     });
-    if let FileEdit::Create { text } = edit {
-        let new = Some(Text::new(text));
+    let (new, executable) = match edit {
+        FileEdit::Create { ref text } => (Some(Text::new(text.clone())), executable),
+        FileEdit::Copy { ref from, ref hunks } => {
+            let known = changes.iter().find(|change| same_file(context, &change.path, from));
+            // A copy is of what was there before the patch.
+            let before = match known.and_then(|change| change.old.clone()) {
+                Some(old) => old,
+                None => load(context, from).await?,
+            };
+            let mode = context.host.stat(&context.path(from)).await.ok().and_then(|stat| stat.mode);
+            let runs = mode.is_some_and(|mode| mode & 0o100 != 0).then_some(true);
+            (Some(patch::apply(&before.text, hunks).map_err(misfit)?), executable.or(runs))
+        }
+        FileEdit::Update { .. } | FileEdit::Delete { .. } => (None, executable),
+    };
+    if new.is_some() {
+        let leaves =
+            changes.iter().any(|change| change.moved_to.is_some() && same_file(context, &change.path, &path));
         match known.map(|at| &mut changes[at]) {
             // Taken away and made anew in one patch: replaced.
             Some(change) if change.new.is_none() => {
                 (change.new, change.executable) = (new, executable);
             }
             Some(_) => return Err(ToolError("the patch makes it twice".to_owned())),
-            None if context.host.stat(&context.path(&path)).await.is_ok() => {
+            None if !leaves && context.host.stat(&context.path(&path)).await.is_ok() => {
                 return Err(ToolError("it is already there; update it instead".to_owned()));
             }
             None => changes.push(FileChange { path, old: None, new, moved_to: None, executable, note: None }),
@@ -187,7 +213,50 @@ async fn take(
             }
             change.new = None;
         }
-        FileEdit::Create { .. } => {}
+        FileEdit::Create { .. } | FileEdit::Copy { .. } => {}
     }
     Ok(())
+}
+
+/// The same with the name that is meant, where a diff leaves a choice: that of a file that is there, and for a new one
+/// that in a folder that is.
+async fn named(context: &ToolContext, mut patch: FilePatch, changes: &[FileChange]) -> FilePatch {
+    if patch.others.is_empty() {
+        return patch;
+    }
+    let others = std::mem::take(&mut patch.others);
+    let is_there = async |path: &str| {
+        changes.iter().any(|change| change.new.is_some() && same_file(context, &change.path, path))
+            || context.host.stat(&context.path(path)).await.is_ok()
+    };
+    if let FileEdit::Create { .. } = patch.change {
+        for path in std::iter::once(&patch.path).chain(&others) {
+            let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            if context.host.stat(&context.path(folder)).await.is_ok() {
+                patch.path = path.clone();
+                break;
+            }
+        }
+        return patch;
+    }
+    if let FileEdit::Update { moved_to: moved_to @ Some(_), .. } = &mut patch.change {
+        let (old, new) = (is_there(&patch.path).await, is_there(&others[0]).await);
+        // Both are there: a diff of two files, for the one with the plainer name.
+        if old && new {
+            patch.path = patch::likeliest(&patch.path, &others[0]).remove(0);
+        }
+        if old && !new {
+            return patch;
+        }
+        *moved_to = None;
+    }
+    if !is_there(&patch.path).await {
+        for path in others {
+            if is_there(&path).await {
+                patch.path = path;
+                break;
+            }
+        }
+    }
+    patch
 }

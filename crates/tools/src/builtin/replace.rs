@@ -10,7 +10,7 @@ use similar::TextDiff;
 
 use crate::changes::{FileChange, commit, foreseen, load};
 use crate::paths::{self, LineRange, Names, OneOrMany, base, split};
-use crate::replace::{candidates, replaced};
+use crate::replace::{candidates, replaced, unknown_group};
 use crate::report::{counted, cut, one_line};
 use crate::walk::{Filter, Walk, blocking};
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
@@ -123,6 +123,11 @@ impl Tool for Replace {
 /// What becomes of the files, and at how many places.
 async fn plan(input: &Input, context: &ToolContext) -> Result<(Vec<FileChange>, usize), ToolError> {
     let regex = regex(input)?;
+    if let Some(name) = unknown_group(&regex, &input.replacement).filter(|_| !input.literal) {
+        return Err(ToolError(format!(
+            "the pattern has no group `{name}`; write `${{1}}` where a letter follows a group, and `$$` for a dollar"
+        )));
+    }
     let range = LineRange::parse(input.lines.as_deref())?;
     let walks = walks(context, input)?;
     let wanted = regex.clone();

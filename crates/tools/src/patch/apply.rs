@@ -5,16 +5,29 @@ use super::{Hunk, HunkLine, LineKind, PatchError};
 use crate::edit::lines::Indents;
 use crate::text::Text;
 
+const MARK: char = '\u{feff}';
+
 /// The text with all hunks made. Kept lines stay as the file has them; new lines end as those around them do, unless the
 /// patch itself says how.
 pub(crate) fn apply(text: &Text, hunks: &[Hunk]) -> Result<Text, PatchError> {
-    let original = text.original();
+    // To git a byte order mark is a letter of the first line.
+    let speaks_of_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with(MARK));
+    if speaks_of_mark && text.is_marked() {
+        let changed = changed(text, &format!("{MARK}{}", text.original()), hunks)?;
+        return Ok(match changed.strip_prefix(MARK) {
+            Some(rest) => text.with(rest.to_owned()),
+            None => text.unmarked().with(changed),
+        });
+    }
+    Ok(text.with(changed(text, text.original(), hunks)?))
+}
+
+fn changed(text: &Text, original: &str, hunks: &[Hunk]) -> Result<String, PatchError> {
     let whole: Vec<&str> = original.split_inclusive('\n').collect();
     let lines: Vec<&str> = whole.iter().map(|line| line.strip_suffix('\n').unwrap_or(line)).collect();
     let mut out = Output { text: String::with_capacity(original.len()), whole: &whole };
     let mut done = 0;
-    for (at, hunk) in hunks.iter().enumerate() {
-        let (start, fit) = locate(&lines, done, hunk, at + 1)?;
+    for Placed { hunk, start, fit } in placed(&lines, hunks)? {
         out.keep(done..start);
         done = out.make(hunk, start, fit, text);
         if done == whole.len() {
@@ -22,7 +35,35 @@ pub(crate) fn apply(text: &Text, hunks: &[Hunk]) -> Result<Text, PatchError> {
         }
     }
     out.keep(done..whole.len());
-    Ok(text.with(out.text))
+    Ok(out.text)
+}
+
+/// A hunk, and where it goes.
+struct Placed<'a> {
+    hunk: &'a Hunk,
+    start: usize,
+    fit: Fit,
+}
+
+/// Where the hunks go, from the top of the file down. One is looked for below the one before it; models do not always
+/// keep the order, so then above it.
+fn placed<'a>(lines: &[&str], hunks: &'a [Hunk]) -> Result<Vec<Placed<'a>>, PatchError> {
+    let mut placed: Vec<Placed<'a>> = Vec::new();
+    let mut done = 0;
+    for (at, hunk) in hunks.iter().enumerate() {
+        let number = at + 1;
+        let (start, fit) = locate(lines, done, hunk, number).or_else(|error| {
+            let first = placed.iter().map(|placed| placed.start).min().unwrap_or(0);
+            let above = &lines[..first.min(lines.len())];
+            // What only adds goes anywhere, so its place must be told.
+            let can_be_above = hunk.start.is_none() && !hunk.at_end && hunk.old().next().is_some();
+            can_be_above.then(|| locate(above, 0, hunk, number).ok()).flatten().ok_or(error)
+        })?;
+        done = done.max(start + hunk.old().count());
+        placed.push(Placed { hunk, start, fit });
+    }
+    placed.sort_by_key(|placed| placed.start);
+    Ok(placed)
 }
 
 struct Output<'a> {

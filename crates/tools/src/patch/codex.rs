@@ -1,5 +1,6 @@
 //! `*** Begin Patch`: files by name, hunks led to by headings instead of line numbers.
 
+use super::unified::numbers;
 use super::{FileEdit, FilePatch, Hunk, HunkLine, LineKind, PatchError};
 
 const BEGIN: &str = "*** Begin Patch";
@@ -24,18 +25,16 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
         if line.trim_end() == END {
             break;
         }
-        let head = if let Some(path) = line.strip_prefix(ADD) {
-            Some((path, FileEdit::Create { text: String::new() }))
-        } else if let Some(path) = line.strip_prefix(DELETE) {
-            Some((path, FileEdit::Delete { hunks: vec![] }))
-        } else {
-            line.strip_prefix(UPDATE).map(|path| (path, FileEdit::Update { moved_to: None, hunks: vec![] }))
-        };
-        if let Some((path, change)) = head {
-            patches.push(FilePatch { path: path.trim().to_owned(), change, executable: None });
+        // Within a hunk a blank in front is a line that stays.
+        let in_hunks = matches!(patches.last().map(|patch| &patch.change), Some(FileEdit::Update { .. }));
+        if let Some((path, change)) = head(if in_hunks { line } else { line.trim_start() }) {
+            let path = path.trim().to_owned();
+            patches.push(FilePatch { path, others: vec![], change, executable: None });
             continue;
         }
         match patches.last_mut().map(|patch| &mut patch.change) {
+            // Between two files.
+            Some(FileEdit::Create { .. }) if is_between(&lines[at..]) => {}
             Some(FileEdit::Create { text }) => {
                 let added = line.strip_prefix('+').ok_or_else(|| {
                     unreadable(
@@ -54,8 +53,10 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
                     })?;
                 }
             }
-            Some(FileEdit::Delete { .. }) if line.trim().is_empty() => {}
-            Some(FileEdit::Delete { .. }) => return Err(unreadable("nothing follows `*** Delete File`")),
+            Some(FileEdit::Delete { .. } | FileEdit::Copy { .. }) if line.trim().is_empty() => {}
+            Some(FileEdit::Delete { .. } | FileEdit::Copy { .. }) => {
+                return Err(unreadable("nothing follows `*** Delete File`"));
+            }
             None if line.trim().is_empty() => {}
             None => return Err(unreadable("a file is missing: `*** Update File: path`")),
         }
@@ -64,11 +65,34 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
     Ok(patches)
 }
 
+/// The line that a file starts with.
+fn head(line: &str) -> Option<(&str, FileEdit)> {
+    if let Some(path) = line.strip_prefix(ADD) {
+        Some((path, FileEdit::Create { text: String::new() }))
+    } else if let Some(path) = line.strip_prefix(DELETE) {
+        Some((path, FileEdit::Delete { hunks: vec![] }))
+    } else {
+        line.strip_prefix(UPDATE).map(|path| (path, FileEdit::Update { moved_to: None, hunks: vec![] }))
+    }
+}
+
+/// Whether nothing but empty lines comes before the next file, or the end.
+fn is_between(lines: &[&str]) -> bool {
+    let mut lines = lines.iter().map(|line| line.trim());
+    lines.next().is_some_and(str::is_empty)
+        && lines.find(|line| !line.is_empty()).is_none_or(|line| line == END || head(line).is_some())
+}
+
 fn read_line(line: &str, hunks: &mut Vec<Hunk>) -> Option<()> {
     if let Some(heading) = line.strip_prefix("@@") {
         // Headings in a row lead further and further in.
         if hunks.last().is_none_or(|hunk| !hunk.lines.is_empty()) {
             hunks.push(Hunk::default());
+        }
+        // Some write the head of a unified diff's hunk.
+        if let Some((hunk, numbers)) = hunks.last_mut().zip(numbers(line)) {
+            hunk.start = Some(numbers.start);
+            return Some(());
         }
         let heading = heading.trim().trim_end_matches("@@").trim_end();
         if let Some(hunk) = hunks.last_mut().filter(|_| !heading.is_empty()) {

@@ -1,28 +1,27 @@
 //! The lines of a unified diff that say which file it is about.
 
+use super::names::{GitLine, Name, below, likeliest, unquoted};
 use super::{FileEdit, FilePatch, Hunk, PatchError};
 
 /// What is known of a file so far.
 #[derive(Default)]
 pub(super) struct Head {
     is_git: bool,
-    /// From `diff --git`, for files without content.
-    git_path: Option<String>,
-    old: Option<String>,
-    new: Option<String>,
+    /// From `diff --git`.
+    git: Option<GitLine>,
+    old: Option<Name>,
+    new: Option<Name>,
     moved: (Option<String>, Option<String>),
+    copied: (Option<String>, Option<String>),
     is_created: bool,
     is_deleted: bool,
     executable: Option<bool>,
     pub(super) hunks: Vec<Hunk>,
 }
 
-const NOWHERE: &str = "/dev/null";
-
 impl Head {
     pub(super) fn git(line: &str) -> Self {
-        let git_path = line.rsplit_once(" b/").map(|(_, path)| path.to_owned());
-        Self { is_git: true, git_path, ..Self::default() }
+        Self { is_git: true, git: GitLine::read(line), ..Self::default() }
     }
 
     pub(super) fn is_started(&self) -> bool {
@@ -35,7 +34,7 @@ impl Head {
     }
 
     pub(super) fn name(&mut self, old: &str, new: &str) {
-        (self.old, self.new) = (Some(path(old)), Some(path(new)));
+        (self.old, self.new) = (Some(Name::read(old)), Some(Name::read(new)));
     }
 
     /// One of git's lines between the head and the hunks.
@@ -44,99 +43,107 @@ impl Head {
             self.moved.0 = Some(unquoted(from));
         } else if let Some(to) = line.strip_prefix("rename to ") {
             self.moved.1 = Some(unquoted(to));
+        } else if let Some(from) = line.strip_prefix("copy from ") {
+            self.copied.0 = Some(unquoted(from));
+        } else if let Some(to) = line.strip_prefix("copy to ") {
+            self.copied.1 = Some(unquoted(to));
         } else if let Some(mode) = line.strip_prefix("new file mode ") {
             self.is_created = true;
-            self.executable = Some(is_executable(mode)).filter(|executable| *executable);
+            self.executable = Some(is_executable(mode)?).filter(|executable| *executable);
         } else if let Some(mode) = line.strip_prefix("new mode ") {
-            self.executable = Some(is_executable(mode));
-        } else if line.starts_with("deleted file mode") {
+            self.executable = Some(is_executable(mode)?);
+        } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
+            is_executable(mode)?;
             self.is_deleted = true;
-        } else if line.starts_with("copy from") {
-            return Err("a copy in a patch is not made; use `copy`".to_owned());
+        } else if let Some(mode) = line.strip_prefix("index ").and_then(|line| line.split(' ').nth(1)) {
+            is_executable(mode)?;
         } else if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
             return Err("a binary file is not patched".to_owned());
         }
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Option<FilePatch>, PatchError> {
+    pub(super) fn finish(mut self) -> Result<Option<FilePatch>, PatchError> {
         if !self.is_started() {
             return Ok(None);
         }
-        let strip =
-            self.is_git || is_prefixed(self.old.as_deref(), "a/") && is_prefixed(self.new.as_deref(), "b/");
-        let real = |path: &Option<String>, prefix: &str| {
-            let path = path.as_deref().filter(|path| *path != NOWHERE)?;
-            Some(path.strip_prefix(prefix).filter(|_| strip).unwrap_or(path).to_owned())
-        };
-        let old = real(&self.old, "a/").or_else(|| self.moved.0.clone());
-        let new = real(&self.new, "b/").or_else(|| self.moved.1.clone());
-        let is_created = self.is_created || self.old.as_deref() == Some(NOWHERE);
-        let is_deleted = self.is_deleted || self.new.as_deref() == Some(NOWHERE);
-        let either = || new.clone().or_else(|| old.clone()).or_else(|| self.git_path.clone());
-        let nameless = || PatchError::Misfit("the patch does not name a file".to_owned());
-        let (hunks, executable) = (self.hunks, self.executable);
+        let hunks = std::mem::take(&mut self.hunks);
+        let executable = self.executable;
+        if let (Some(from), Some(path)) = self.copied.clone() {
+            let change = FileEdit::Copy { from, hunks };
+            return Ok(Some(FilePatch { path, others: vec![], change, executable }));
+        }
+        let is_from = |name: &Option<Name>| name.as_ref().is_some_and(Name::is_from_the_beginning);
+        let is_nowhere = |name: &Option<Name>| name.as_ref().is_some_and(Name::is_nowhere);
+        let adds_all = || hunks.iter().all(|hunk| hunk.old().next().is_none());
+        let is_created = self.is_created || is_nowhere(&self.old) || is_from(&self.old) && adds_all();
+        let is_deleted = self.is_deleted || is_nowhere(&self.new) || is_from(&self.new);
+        let mut names = self.names(is_created, is_deleted)?;
+        let path = names.paths.remove(0);
+        let (others, moved_to) = (names.paths, names.moved_to);
         Ok(Some(if is_created {
             let text = Hunk::added_text(&hunks);
-            FilePatch { path: either().ok_or_else(nameless)?, change: FileEdit::Create { text }, executable }
+            FilePatch { path, others, change: FileEdit::Create { text }, executable }
         } else if is_deleted {
-            let path = old.clone().or_else(either).ok_or_else(nameless)?;
-            FilePatch { path, change: FileEdit::Delete { hunks }, executable: None }
+            FilePatch { path, others, change: FileEdit::Delete { hunks }, executable: None }
         } else {
-            let path = old.clone().or_else(either).ok_or_else(nameless)?;
-            let moved_to = new.filter(|new| *new != path);
             if hunks.is_empty() && moved_to.is_none() && executable.is_none() {
                 return Ok(None);
             }
-            FilePatch { path, change: FileEdit::Update { moved_to, hunks }, executable }
+            FilePatch { path, others, change: FileEdit::Update { moved_to, hunks }, executable }
         }))
     }
-}
 
-/// As git tells it: `100755` or `100644`.
-fn is_executable(mode: &str) -> bool {
-    mode.trim_end() == "100755"
-}
-
-fn is_prefixed(path: Option<&str>, prefix: &str) -> bool {
-    path.is_some_and(|path| path == NOWHERE || path.starts_with(prefix))
-}
-
-/// A path as it follows `---`: a time may stand behind it.
-fn path(text: &str) -> String {
-    let text = text.trim_end_matches('\r');
-    if text.starts_with('"') {
-        return unquoted(text);
-    }
-    text.split('\t').next().unwrap_or(text).trim_end().to_owned()
-}
-
-/// Git writes unusual names as C does.
-fn unquoted(text: &str) -> String {
-    let Some(inner) = text.trim_end().strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
-        return text.trim_end().to_owned();
-    };
-    let mut bytes = Vec::new();
-    let mut rest = inner.bytes().peekable();
-    while let Some(byte) = rest.next() {
-        if byte != b'\\' {
-            bytes.push(byte);
-            continue;
+    /// What the file is called, the likeliest first, and where it goes.
+    fn names(&self, is_created: bool, is_deleted: bool) -> Result<Names, PatchError> {
+        let one = |path: String| Names { paths: vec![path], moved_to: None };
+        // These never have anything in front.
+        if let (Some(from), Some(to)) = &self.moved {
+            let moved_to = Some(to.clone()).filter(|to| to != from);
+            return Ok(Names { moved_to, ..one(from.clone()) });
         }
-        match rest.next() {
-            Some(b'n') => bytes.push(b'\n'),
-            Some(b't') => bytes.push(b'\t'),
-            Some(b'r') => bytes.push(b'\r'),
-            Some(digit @ b'0'..=b'7') => {
-                let mut value = u32::from(digit - b'0');
-                while let Some(digit) = rest.next_if(|byte| (b'0'..=b'7').contains(byte)) {
-                    value = value * 8 + u32::from(digit - b'0');
-                }
-                bytes.push(u8::try_from(value).unwrap_or(b'?'));
+        let old = self.old.as_ref().filter(|name| !name.is_nowhere());
+        let new = self.new.as_ref().filter(|name| !name.is_nowhere());
+        let strips = match &self.git {
+            Some(git) => git.is_prefixed,
+            None => {
+                old.is_none_or(|name| name.path.starts_with("a/"))
+                    && new.is_none_or(|name| name.path.starts_with("b/"))
             }
-            Some(other) => bytes.push(other),
-            None => {}
-        }
+        };
+        let real = |name: &Name| below(&name.path).filter(|_| strips).unwrap_or(&name.path).to_owned();
+        let stamped = !self.is_git && [old, new].into_iter().flatten().any(Name::is_stamped);
+        Ok(match (old.map(real), new.map(real)) {
+            (None, None) => match &self.git {
+                Some(git) => one(git.path.clone()),
+                None => return Err(PatchError::Misfit("the patch does not name a file".to_owned())),
+            },
+            (Some(path), None) | (None, Some(path)) => one(path),
+            (Some(old), Some(new)) if old == new => one(new),
+            (Some(old), Some(new)) if stamped || is_created || is_deleted => {
+                Names { paths: likeliest(&old, &new), moved_to: None }
+            }
+            (Some(old), Some(new)) => {
+                let mut paths = vec![old.clone(), new.clone()];
+                paths.extend(below(&new).filter(|name| below(&old) == Some(name)).map(str::to_owned));
+                Names { paths, moved_to: Some(new) }
+            }
+        })
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+struct Names {
+    /// At least one.
+    paths: Vec<String>,
+    moved_to: Option<String>,
+}
+
+/// As git tells it: `100755` or `100644`. What else it knows is not made of lines.
+fn is_executable(mode: &str) -> Result<bool, String> {
+    match mode.trim_end() {
+        "100755" => Ok(true),
+        "120000" => Err("a symbolic link is not patched; use a command for it".to_owned()),
+        "160000" => Err("a submodule is not patched; use a command for it".to_owned()),
+        _ => Ok(false),
+    }
 }

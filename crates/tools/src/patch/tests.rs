@@ -92,6 +92,97 @@ fn what_is_no_patch_is_told_so() {
     }
 }
 
+#[test]
+fn names_are_read_whatever_stands_in_front_of_them() {
+    let names =
+        |patch: &str| -> Vec<String> { parse(patch).unwrap().into_iter().map(|patch| patch.path).collect() };
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    let git = |old: &str, new: &str| {
+        format!("diff --git {old} {new}\nindex 1..2 100644\n--- {old}\n+++ {new}\n{hunk}")
+    };
+    assert_eq!(names(&git("a/a/x", "b/a/x")), ["a/x"]);
+    // `diff.noprefix`, also below a folder that looks like a prefix.
+    assert_eq!(names(&git("a/x", "a/x")), ["a/x"]);
+    assert_eq!(names(&git("x y", "x y")), ["x y"]);
+    // `diff.mnemonicPrefix`
+    assert_eq!(names(&git("c/a/x", "w/a/x")), ["a/x"]);
+    let mode = |names: &str| format!("diff --git {names}\nold mode 100644\nnew mode 100755\n");
+    assert_eq!(names(&mode("\"a/\\303\\244 \\\"1\\\"\" \"b/\\303\\244 \\\"1\\\"\"")), ["ä \"1\""]);
+    assert_eq!(names(&mode("a/x b/y b/x b/y")), ["x b/y"]);
+    assert_eq!(names(&mode("x x")), ["x"]);
+    // Three digits are a letter, what follows is another.
+    assert_eq!(names(&mode("\"a/\\3031\" \"b/\\3031\"")), ["\u{fffd}1"]);
+}
+
+#[test]
+fn a_diff_of_two_files_names_both() {
+    let stamped = |old: &str, new: &str, hunk: &str| {
+        let patch =
+            format!("--- {old}\t2026-01-02 03:04:05.6 +0000\n+++ {new}\t2026-01-02 03:04:05.6 +0000\n{hunk}");
+        let patch = parse(&patch).unwrap().remove(0);
+        (patch.path, patch.others, patch.change)
+    };
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    let (path, _, change) = stamped("src/x.orig", "src/x", hunk);
+    assert_eq!(path, "src/x");
+    assert!(matches!(change, FileEdit::Update { moved_to: None, .. }));
+    assert_eq!(stamped("x", "x.new", hunk).0, "x");
+    assert_eq!(stamped("/tmp/old", "deep/er/x", hunk).0, "deep/er/x");
+    let (path, others, _) = stamped("tree.orig/a/x", "tree/a/x", hunk);
+    assert_eq!((path.as_str(), others), ("tree/a/x", vec!["tree.orig/a/x".to_owned(), "a/x".to_owned()]));
+    let gone = "--- t.orig/x\t2026-01-02 03:04:05.6 +0000\n+++ t/x\t1970-01-01 00:00:00.0 +0000\n@@ -1 +0,0 @@\n-a\n";
+    assert!(matches!(parse(gone).unwrap()[0].change, FileEdit::Delete { .. }));
+    let new = "--- t.orig/x\t1969-12-31 19:00:00.0 -0500\n+++ t/x\t2026-01-02 03:04:05.6 +0000\n@@ -0,0 +1 @@\n+a\n";
+    assert_eq!(parse(new).unwrap()[0].change, FileEdit::Create { text: "a\n".to_owned() });
+}
+
+#[test]
+fn a_byte_order_mark_is_a_letter_to_git() {
+    let marked = Text::decode(b"\xef\xbb\xbfone\ntwo\n").unwrap();
+    let made = |patch: &str| {
+        let patches = parse(patch).unwrap();
+        let FileEdit::Update { hunks, .. } = &patches[0].change else { panic!("{patches:?}") };
+        apply(&marked, hunks).unwrap().encode().unwrap()
+    };
+    let of_git = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n \u{feff}one\n-two\n+2\n";
+    assert_eq!(made(of_git), b"\xef\xbb\xbfone\n2\n");
+    let of_model = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
+    assert_eq!(made(of_model), b"\xef\xbb\xbf1\ntwo\n");
+    let away = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-\u{feff}one\n+one\n two\n";
+    assert_eq!(made(away), b"one\ntwo\n");
+}
+
+#[test]
+fn codex_patches_are_read_as_models_write_them() {
+    let file = "a\nb\nc\nd\n";
+    let codex = |hunks: &str| format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+    // With the head of a unified diff's hunk; not in order.
+    assert_eq!(patched(file, &codex("@@ -2,2 +2,2 @@\n-b\n+B\n c\n")).unwrap(), "a\nB\nc\nd\n");
+    assert_eq!(patched(file, &codex("@@\n-d\n+D\n@@\n-b\n+B\n")).unwrap(), "a\nB\nc\nD\n");
+    // What was changed already is not changed again.
+    assert!(patched(file, &codex("@@\n-b\n+B\n@@\n-b\n+C\n")).is_err());
+    let two = "*** Begin Patch\n  *** Add File: x\n+1\n\n*** Delete File: y\n*** End Patch\n";
+    let patches = parse(two).unwrap();
+    assert_eq!(patches[0].change, FileEdit::Create { text: "1\n".to_owned() });
+    assert_eq!(patches[1].path, "y");
+}
+
+#[test]
+fn what_is_not_made_of_lines_is_refused() {
+    for (text, told) in [
+        (
+            "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+a\n",
+            "symbolic link",
+        ),
+        ("diff --git a/l b/l\nindex 1..2 120000\n--- a/l\n+++ b/l\n@@ -1 +1 @@\n-a\n+b\n", "symbolic link"),
+        ("diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-a\n+b\n", "submodule"),
+        ("diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n", "merge"),
+    ] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains(told), "{text:?}: {error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]

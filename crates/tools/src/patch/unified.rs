@@ -16,7 +16,9 @@ pub(super) fn parse(lines: &[&str], counts: Counts) -> Result<Vec<FilePatch>, Pa
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let unreadable = |reason: String| PatchError::Unreadable { line: at + 1, reason };
-        if line.starts_with("diff --git ") {
+        if line.starts_with("diff --cc ") || line.starts_with("diff --combined ") {
+            return Err(unreadable("a merge is not patched; make a diff against one side".to_owned()));
+        } else if line.starts_with("diff --git ") {
             patches.extend(std::mem::replace(&mut head, Head::git(line)).finish()?);
             at += 1;
         } else if let Some((old, new)) = names(lines, at) {
@@ -77,7 +79,10 @@ fn hunk(lines: &[&str], at: usize, counts: Counts) -> Result<(Hunk, usize), Patc
         let ends = match counts {
             Counts::Hold => old == 0 && new == 0,
             Counts::Guess => {
-                line.starts_with("@@") || line.starts_with("diff --git ") || names(lines, next).is_some()
+                line.starts_with("@@")
+                    || line.starts_with("diff --git ")
+                    || line.starts_with("```")
+                    || names(lines, next).is_some()
             }
         };
         if ends {
@@ -114,14 +119,14 @@ fn hunk(lines: &[&str], at: usize, counts: Counts) -> Result<(Hunk, usize), Patc
 }
 
 #[derive(Clone, Copy)]
-struct Numbers {
-    start: usize,
+pub(super) struct Numbers {
+    pub(super) start: usize,
     old: usize,
     new: usize,
 }
 
 /// `@@ -start,old +start,new @@`
-fn numbers(head: &str) -> Option<Numbers> {
+pub(super) fn numbers(head: &str) -> Option<Numbers> {
     let mut words = head.strip_prefix("@@ -")?.split_whitespace();
     let pair = |word: &str| match word.split_once(',') {
         Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),

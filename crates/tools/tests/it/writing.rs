@@ -433,3 +433,61 @@ async fn names_that_differ_in_case_are_what_the_file_system_says() {
     let listed = folder.ok("list_dir", json!({"path": "."})).await;
     assert!(listed.contains("Cart.rs") && !listed.contains("cart.rs"), "{listed}");
 }
+
+#[tokio::test]
+async fn files_take_each_others_places_in_one_patch() {
+    let folder = Folder::new();
+    folder.write("a", "1\n2\n").write("gone", "x\n");
+    let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-2\n+two\n*** Add File: a\n+new\n\
+                 *** Delete File: gone\n*** Add File: gone/inside\n+y\n*** End Patch";
+    folder.call("apply_patch", json!({"patch": patch})).await.unwrap();
+    assert_eq!((folder.text("a"), folder.text("b")), ("new\n".to_owned(), "1\ntwo\n".to_owned()));
+    assert_eq!(folder.text("gone/inside"), "y\n");
+}
+
+#[tokio::test]
+async fn a_patch_copies_what_was_there_before_it() {
+    let folder = Folder::new();
+    runnable(&folder, "run.sh");
+    let patch = "diff --git a/run.sh b/run.sh\nindex 1..2 100755\n--- a/run.sh\n+++ b/run.sh\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo hi\n+echo ho\n\
+                 diff --git a/run.sh b/twin.sh\nsimilarity index 90%\ncopy from run.sh\ncopy to twin.sh\n\
+                 --- a/run.sh\n+++ b/twin.sh\n@@ -1,2 +1,3 @@\n #!/bin/sh\n echo hi\n+true\n";
+    folder.call("apply_patch", json!({"patch": patch})).await.unwrap();
+    assert_eq!(folder.text("run.sh"), "#!/bin/sh\necho ho\n");
+    assert_eq!(folder.text("twin.sh"), "#!/bin/sh\necho hi\ntrue\n");
+    assert!(mode(&folder, "twin.sh") & 0o100 != 0);
+}
+
+#[tokio::test]
+async fn a_diff_of_trees_finds_the_files_of_this_one() {
+    let folder = Folder::new();
+    folder.write("src/x", "a\n").write("src/gone", "g\n").write("kept", "k\n").write("kept.orig", "o\n");
+    let stamp = "\t2026-01-02 03:04:05.6 +0000";
+    let never = "\t1970-01-01 00:00:00.0 +0000";
+    let patch = format!(
+        "diff -ruN old/src/x new/src/x\n--- old/src/x{stamp}\n+++ new/src/x{stamp}\n@@ -1 +1 @@\n-a\n+b\n\
+         --- old/src/y{never}\n+++ new/src/y{stamp}\n@@ -0,0 +1 @@\n+y\n\
+         --- old/src/gone{stamp}\n+++ new/src/gone{never}\n@@ -1 +0,0 @@\n-g\n\
+         --- kept.orig{stamp}\n+++ kept{stamp}\n@@ -1 +1 @@\n-k\n+K\n"
+    );
+    folder.call("apply_patch", json!({"patch": patch})).await.unwrap();
+    assert_eq!((folder.text("src/x"), folder.text("src/y")), ("b\n".to_owned(), "y\n".to_owned()));
+    assert_eq!((folder.text("kept"), folder.text("kept.orig")), ("K\n".to_owned(), "o\n".to_owned()));
+    assert!(!folder.path().join("src/gone").exists());
+}
+
+#[tokio::test]
+async fn a_group_that_is_not_there_takes_nothing_away() {
+    let folder = Folder::new();
+    folder.write("a", "one two\n");
+    let replace = |replacement: &str| json!({"pattern": "(o)ne", "replacement": replacement, "path": "a", "apply": true});
+    for bad in ["$2", "$1x", "${name}", "$1_"] {
+        let error = folder.error("replace", replace(bad)).await;
+        assert!(error.contains("has no group"), "{bad}: {error}");
+    }
+    folder.call("replace", replace("${1}x $$2 $0")).await.unwrap();
+    assert_eq!(folder.text("a"), "ox $2 one two\n");
+    let ends = json!({"pattern": "$", "replacement": ";", "path": "a", "apply": true});
+    folder.call("replace", ends).await.unwrap();
+    assert_eq!(folder.text("a"), "ox $2 one two;\n");
+}
