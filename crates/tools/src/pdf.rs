@@ -14,6 +14,8 @@ mod tests;
 
 use document::Document;
 
+use crate::report::counted;
+
 /// A page is as long as a book's at most.
 const MAX_PAGES: usize = 2000;
 /// Of text altogether.
@@ -26,6 +28,8 @@ pub(crate) enum NoText {
     Encrypted,
     #[error("it holds no text; its pages may be pictures")]
     OnlyPictures,
+    #[error("its fonts are missing, so nobody knows what its letters are; the file may be cut off")]
+    NoFonts,
     #[error("it has no pages that can be read")]
     Damaged,
 }
@@ -40,15 +44,25 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, NoText> {
     if pages.is_empty() {
         return Err(NoText::Damaged);
     }
-    let (mut all, mut found) = (String::new(), false);
+    let (mut all, mut found, mut unknown) = (String::new(), false, 0);
     for (at, page) in pages.iter().enumerate() {
-        let text = content::text(&document, page, MAX_TEXT.saturating_sub(all.len()));
+        let said = content::text(&document, page, MAX_TEXT.saturating_sub(all.len()));
+        let text = said.text.trim_end();
         found |= !text.trim().is_empty();
-        all.push_str(&format!("--- page {} ---\n{}\n", at + 1, text.trim_end()));
+        unknown += said.unknown;
+        all.push_str(&format!("--- page {} ---\n{text}\n", at + 1));
+        if said.unknown > 0 {
+            let count = counted(said.unknown, "letter");
+            all.push_str(&format!("[left out: {count}, whose font is missing; the file may be cut off]\n"));
+        }
         if all.len() >= MAX_TEXT {
             all.push_str("… the rest is left out\n");
             break;
         }
     }
-    if found { Ok(all) } else { Err(NoText::OnlyPictures) }
+    match (found, unknown) {
+        (true, _) => Ok(all),
+        (false, 0) => Err(NoText::OnlyPictures),
+        (false, _) => Err(NoText::NoFonts),
+    }
 }

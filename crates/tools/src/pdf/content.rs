@@ -15,9 +15,25 @@ const MAX_FORMS: usize = 8;
 const MAX_DRAWN: usize = 1000;
 const MAX_STATES: usize = 64;
 
-pub(super) fn text(document: &Document<'_>, page: &Page<'_>, most: usize) -> String {
-    let mut writer =
-        Writer { document, most, fonts: BTreeMap::new(), out: String::new(), pen: None, drawn: 0 };
+/// What a page says.
+pub(super) struct Said {
+    pub(super) text: String,
+    /// Letters of which nobody knows what they are.
+    pub(super) unknown: usize,
+}
+
+pub(super) fn text(document: &Document<'_>, page: &Page<'_>, most: usize) -> Said {
+    let lacks_resources = page.lacks_resources;
+    let mut writer = Writer {
+        document,
+        most,
+        lacks_resources,
+        fonts: BTreeMap::new(),
+        out: String::new(),
+        unknown: 0,
+        pen: None,
+        drawn: 0,
+    };
     let mut bytes = Vec::new();
     for part in &page.contents {
         if let Some((_, content)) = document.stream(part) {
@@ -26,7 +42,7 @@ pub(super) fn text(document: &Document<'_>, page: &Page<'_>, most: usize) -> Str
         }
     }
     writer.follow(&bytes, page.resources, State::default(), 0);
-    writer.out
+    Said { text: writer.out, unknown: writer.unknown }
 }
 
 struct Writer<'a, 'b> {
@@ -34,6 +50,8 @@ struct Writer<'a, 'b> {
     most: usize,
     fonts: BTreeMap<u32, Rc<Font>>,
     out: String,
+    unknown: usize,
+    lacks_resources: bool,
     /// Where the last glyph ended, and how large it was.
     pen: Option<(f64, f64, f64)>,
     /// How many forms were.
@@ -166,19 +184,23 @@ impl Writer<'_, '_> {
 
     fn font(&mut self, resources: &Dict, name: &str) -> Rc<Font> {
         let document = self.document;
-        let Some(fonts) = document.field(resources, "Font").dict() else { return Rc::default() };
-        let Some(font) = fonts.get(name) else { return Rc::default() };
+        let lost = || Rc::new(Font::lost());
+        let is_lost = self.lacks_resources || document.lacks(resources, "Font");
+        // One that nobody speaks of is a mistake of whoever made the file, and mostly an ordinary one.
+        let other = || if is_lost { lost() } else { Rc::default() };
+        let Some(fonts) = document.field(resources, "Font").dict() else { return other() };
+        let Some(font) = fonts.get(name) else { return other() };
         let read = || document.resolve(font).dict().map(|dict| Rc::new(Font::read(document, dict)));
         match font {
             Object::Reference(number) => match self.fonts.get(number) {
                 Some(known) => known.clone(),
                 None => {
-                    let new = read().unwrap_or_default();
+                    let new = read().unwrap_or_else(lost);
                     self.fonts.insert(*number, new.clone());
                     new
                 }
             },
-            _ => read().unwrap_or_default(),
+            _ => read().unwrap_or_else(lost),
         }
     }
 
@@ -207,6 +229,7 @@ impl Writer<'_, '_> {
             }
             let [a, b, _, _, x, y] = place.times(state.page).0;
             let size = (a.hypot(b) * state.size).abs().max(0.01);
+            self.unknown += usize::from(font.is_lost() && glyph.text.is_empty());
             self.go_to(x, y, size, &glyph.text);
             self.out.push_str(&glyph.text);
             let extra = state.char_space + if glyph.is_blank { state.word_space } else { 0.0 };

@@ -33,6 +33,8 @@ pub(super) struct Document<'a> {
 pub(super) struct Page<'b> {
     pub(super) contents: Vec<&'b Object>,
     pub(super) resources: &'b Dict,
+    /// They are somewhere that is not in the file.
+    pub(super) lacks_resources: bool,
 }
 
 impl<'a> Document<'a> {
@@ -250,8 +252,30 @@ impl<'a> Document<'a> {
             },
             None => vec![],
         };
-        let resources = self.field(dict, "Resources").dict().unwrap_or(above);
-        Page { contents, resources }
+        let mut lacks_resources = self.lacks(dict, "Resources");
+        let own = self.field(dict, "Resources").dict().or((!above.is_empty()).then_some(above));
+        let resources = own.unwrap_or_else(|| {
+            // Nobody led here, so whoever is above is asked.
+            let mut node = dict;
+            for _ in 0..MAX_DEPTH {
+                lacks_resources |= self.lacks(node, "Parent");
+                let Some(parent) = self.field(node, "Parent").dict() else { break };
+                lacks_resources |= self.lacks(parent, "Resources");
+                if let Some(found) = self.field(parent, "Resources").dict() {
+                    return found;
+                }
+                node = parent;
+            }
+            above
+        });
+        Page { contents, resources, lacks_resources }
+    }
+
+    /// Whether a dictionary refers to something that is not in the file.
+    pub(super) fn lacks(&self, dict: &Dict, name: &str) -> bool {
+        dict.get(name).is_some_and(|object| {
+            matches!(object, Object::Reference(_)) && matches!(self.resolve(object), Object::Null)
+        })
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Font {
     named: BTreeMap<u32, String>,
     widths: BTreeMap<u32, f64>,
     other_width: f64,
+    /// What its codes stand for is told somewhere that is not in the file. To guess would give wrong letters.
+    is_lost: bool,
 }
 
 /// One code of a text.
@@ -33,11 +35,27 @@ pub(super) struct Glyph {
 }
 
 impl Font {
+    /// One that is not in the file.
+    pub(super) fn lost() -> Self {
+        Self { is_lost: true, other_width: SOME_WIDTH, ..Self::default() }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
     pub(super) fn read(document: &Document<'_>, dict: &Dict) -> Self {
         let mut font = Self { other_width: SOME_WIDTH, ..Self::default() };
+        font.is_lost = document.lacks(dict, "ToUnicode") || document.lacks(dict, "Encoding");
         font.wide = document.field(dict, "Subtype").name() == Some("Type0");
         if let Some((_, table)) = dict.get("ToUnicode").and_then(|table| document.stream(table)) {
             font.told = to_unicode(&table);
+            // Codes of its own: one that the table lacks, which may be cut off, is no letter of the usual ones.
+            let is_own = |(code, text): (&u32, &String)| {
+                let usual = char::from_u32(*code).filter(char::is_ascii_graphic);
+                usual.is_some_and(|usual| !text.starts_with(usual))
+            };
+            font.is_lost |= font.told.iter().any(is_own);
         }
         if font.wide {
             let inner = document.field(dict, "DescendantFonts").array().and_then(|fonts| fonts.first());
@@ -110,7 +128,8 @@ impl Font {
             return text.clone();
         }
         match u8::try_from(code) {
-            Ok(byte) if !self.wide && byte >= 32 => glyphs::windows(byte).to_string(),
+            Ok(b' ') if !self.wide => " ".to_owned(),
+            Ok(byte) if !self.wide && !self.is_lost && byte >= 32 => glyphs::windows(byte).to_string(),
             _ => String::new(),
         }
     }

@@ -88,6 +88,39 @@ fn what_has_no_text_says_why() {
 }
 
 #[test]
+fn letters_of_a_font_that_is_cut_off_are_not_guessed() {
+    let font = "<< /Subtype /TrueType /ToUnicode 6 0 R >>";
+    let whole = page(stream("", b"BT /F1 9 Tf <0102> Tj (ABC) Tj ET"), font);
+    let at = |what: &[u8]| whole.windows(what.len()).position(|window| window == what).unwrap();
+    // Without its table, without the font, without what says which fonts there are.
+    assert_eq!(text(&whole[..at(b"6 0 obj")]), Err(NoText::NoFonts));
+    assert_eq!(text(&whole[..at(b"5 0 obj")]), Err(NoText::NoFonts));
+    let orphan = [b"%PDF-1.4\n", &whole[at(b"3 0 obj")..at(b"5 0 obj")]].concat();
+    assert_eq!(text(&orphan), Err(NoText::NoFonts));
+    // With what says it above the page, though nothing leads there.
+    let led = [b"%PDF-1.4\n", &whole[at(b"2 0 obj")..at(b"trailer")]].concat();
+    assert!(text(&led).is_ok());
+    // With half of its table.
+    let half = pdf(&[
+        b"<< /Pages 2 0 R >>".to_vec(),
+        b"<< /Kids [3 0 R] /Resources << /Font << /F1 4 0 R >> >> >>".to_vec(),
+        b"<< /Contents 6 0 R >>".to_vec(),
+        b"<< /Subtype /TrueType /ToUnicode 5 0 R >>".to_vec(),
+        stream("", b"1 beginbfchar <41> <0048> endbfchar 1 beginbfchar <42> <00"),
+        stream("", b"BT /F1 9 Tf (AB A) Tj ET"),
+    ]);
+    let told = text(&half).unwrap();
+    assert!(told.starts_with("--- page 1 ---\nH H\n[left out: 1 letter,"), "{told}");
+    let two = page(stream("", b"BT /F1 9 Tf (gone) Tj /F2 9 Tf 0 -20 Td (kept) Tj ET"), font);
+    let cut = &two[..two.windows(7).position(|window| window == b"6 0 obj").unwrap()];
+    let told = text(cut).unwrap();
+    assert!(
+        told.contains("kept") && !told.contains("gone") && told.contains("[left out: 4 letters,"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_an_enemy_made_comes_to_an_end() {
     // Pages that are their own parents, references in circles, forms that draw themselves, bombs, and nothing closed.
     let circle = pdf(&[
