@@ -123,8 +123,9 @@ pub async fn errors_after_edit(
     let servers = state.extra::<Servers>();
     let mut news = Vec::new();
     for path in paths {
+        let name = path.strip_prefix(host.roots().main()).unwrap_or(path);
         if let Ok(Some(found)) = host.findings(path).await {
-            news.extend(servers.new_errors(path, found).into_iter().map(|found| found.line_in(path)));
+            news.extend(servers.new_errors(path, found).into_iter().map(|found| found.line_in(name)));
             continue;
         }
         let Some(program) = program_for(path) else { continue };
@@ -139,7 +140,7 @@ pub async fn errors_after_edit(
         let new = now
             .into_iter()
             .filter(|found| found.is_error() && !before.iter().any(|old| old.message == found.message));
-        news.extend(new.map(|found| found.line_in(path)));
+        news.extend(new.map(|found| found.line_in(name)));
     }
     news.truncate(MAX_NEWS);
     news

@@ -104,6 +104,9 @@ pub(crate) async fn expand(
     paths: &[String],
     most: usize,
 ) -> Result<Expanded, ToolError> {
+    if paths.is_empty() {
+        return Err(ToolError("the list of paths is empty".to_owned()));
+    }
     let mut expanded = Expanded::default();
     for path in paths {
         let (start, pattern) = split(context, path);

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use guard::Action;
-use project::{Program, Streams, Task, TerminalSize};
+use project::{EntryKind, Program, Streams, Task, TerminalSize};
 use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::report::one_line;
 use crate::run::{Capture, Ended, Jobs, job_news, run, say_exit, shorten, with_input};
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -113,6 +114,12 @@ impl Tool for Shell {
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = serde_json::from_value(input).map_err(ToolError::bad_input)?;
         input.check()?;
+        if let Some(cwd) = &input.cwd {
+            let stat = context.host.stat(&context.path(cwd)).await?;
+            if stat.kind != EntryKind::Dir {
+                return Err(ToolError(format!("`{}` is not a folder to start in", one_line(cwd))));
+            }
+        }
         let task = Task {
             cwd: folder(input.cwd.as_deref(), context),
             program: Program::Shell(input.command.clone()),

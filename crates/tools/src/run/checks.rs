@@ -11,6 +11,9 @@ use serde_json::Value;
 /// A manifest larger than this is none.
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
+/// So many files of a folder are looked at to see how its tests are made.
+const MAX_TESTS: usize = 200;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckKind {
@@ -126,17 +129,50 @@ impl Found<'_> {
             return;
         }
         let settings = [project, self.text("setup.cfg")].into_iter().flatten().collect::<String>();
+        // What a project needs is in its own environment, where it has one.
+        let own = [".venv/bin/python", "venv/bin/python"].into_iter().find(|python| self.has(python));
+        let python = own.map_or("python3".to_owned(), |python| format!("./{python}"));
+        let python = python.as_str();
         if settings.contains("[tool.mypy]") || settings.contains("[mypy]") || self.has("mypy.ini") {
-            self.add(CheckKind::Build, &["python3", "-m", "mypy", "."]);
+            self.add(CheckKind::Build, &[python, "-m", "mypy", "."]);
         }
-        self.test(&["python3", "-m", "pytest", "-q", "--color=no", "-rfE"], |filter| {
-            vec!["-k".to_owned(), filter.to_owned()]
-        });
+        let runner: &[&str] = match self.uses_only_unittest(&settings) {
+            true => &[python, "-m", "unittest", "-v"],
+            false => &[python, "-m", "pytest", "-q", "--color=no", "-rfE"],
+        };
+        self.test(runner, |filter| vec!["-k".to_owned(), filter.to_owned()]);
         if settings.contains("[tool.ruff") || self.has("ruff.toml") || self.has(".ruff.toml") {
             self.add(CheckKind::Lint, &["ruff", "check", "--output-format=concise", "."]);
         } else if settings.contains("[flake8]") || self.has(".flake8") {
-            self.add(CheckKind::Lint, &["python3", "-m", "flake8"]);
+            self.add(CheckKind::Lint, &[python, "-m", "flake8"]);
         }
+    }
+
+    /// Whether its tests are made with what Python has itself, and nothing speaks of pytest, which may not be installed.
+    fn uses_only_unittest(&self, settings: &str) -> bool {
+        let needs = ["requirements.txt", "requirements-dev.txt", "tox.ini"];
+        let speaks = settings.contains("pytest")
+            || ["pytest.ini", "conftest.py", "tests/conftest.py"].iter().any(|name| self.has(name))
+            || needs.iter().any(|name| self.text(name).is_some_and(|text| text.contains("pytest")));
+        if speaks {
+            return false;
+        }
+        let mut unittest = false;
+        for folder in ["", "tests", "test"] {
+            let entries = std::fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
+            for entry in entries.take(MAX_TESTS) {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let is_test = name.starts_with("test") && name.ends_with(".py");
+                let text =
+                    is_test.then(|| self.text(&Path::new(folder).join(&name).to_string_lossy())).flatten();
+                let Some(text) = text else { continue };
+                if text.contains("import pytest") || text.contains("from pytest") {
+                    return false;
+                }
+                unittest |= text.contains("unittest");
+            }
+        }
+        unittest
     }
 
     fn go(&mut self) {

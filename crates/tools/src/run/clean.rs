@@ -14,6 +14,8 @@ pub(crate) struct Cleaner {
     line: Vec<u8>,
     /// A carriage return came; what comes next says whether it ends the line or starts it anew.
     returned: bool,
+    /// Whole lines that were not handed on yet: on a terminal each ends in `\r\n`, and one by one they are too many.
+    whole: Vec<u8>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -46,6 +48,14 @@ impl Cleaner {
                 bytes = &bytes[1..];
             }
         }
+        self.hand_on(&mut sink);
+    }
+
+    fn hand_on(&mut self, sink: &mut impl FnMut(&[u8])) {
+        if !self.whole.is_empty() {
+            sink(&self.whole);
+            self.whole.clear();
+        }
     }
 
     /// The line that is not complete yet.
@@ -71,18 +81,15 @@ impl Cleaner {
         }
         let whole = run.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         if whole > 0 {
-            if self.line.is_empty() {
-                sink(&run[..whole]);
-            } else {
-                self.line.extend_from_slice(&run[..whole]);
-                sink(&self.line);
-                self.line.clear();
-            }
+            self.whole.append(&mut self.line);
+            self.whole.extend_from_slice(&run[..whole]);
         }
         self.line.extend_from_slice(&run[whole..]);
         if self.line.len() > MAX_LINE {
-            sink(&self.line);
-            self.line.clear();
+            self.whole.append(&mut self.line);
+        }
+        if self.whole.len() > MAX_LINE {
+            self.hand_on(sink);
         }
     }
 

@@ -67,7 +67,7 @@ async fn commands_that_can_not_be_are_refused() {
         (json!({"command": format!("echo {}", "x".repeat(1 << 20))}), "script file"),
         (json!({"command": "cat", "stdin": "x".repeat(1 << 20)}), "redirect"),
         (json!({"command": "ls", "cwd": "file"}), "folder"),
-        (json!({"command": "ls", "cwd": "missing"}), "not a folder"),
+        (json!({"command": "ls", "cwd": "missing"}), "does not exist"),
         (json!({"command": "ls", "cwd": "/"}), "outside"),
         (json!({"command": "ls", "timeout": 0}), "timeout"),
         (json!({"command": "ls", "other": 1}), "other"),

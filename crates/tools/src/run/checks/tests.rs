@@ -4,6 +4,7 @@ use super::detect;
 fn found(files: &[(&str, &str)], filter: Option<&str>) -> String {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
+        std::fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let checks = detect(folder.path(), filter);
@@ -33,6 +34,19 @@ fn each_kind_of_project_has_its_checks() {
     assert_eq!(
         found(&[("build.gradle.kts", "")], Some("A")),
         "build: gradle --console=plain testClasses\ntest: gradle --console=plain test --tests A\n"
+    );
+}
+
+#[test]
+fn a_python_project_is_tested_with_what_it_has() {
+    let unittest = ("tests/test_a.py", "import unittest\n");
+    assert_eq!(found(&[("setup.py", ""), unittest], Some("x")), "test: python3 -m unittest -v -k x\n");
+    let pytest = "test: python3 -m pytest -q --color=no -rfE\n";
+    assert_eq!(found(&[("setup.py", ""), unittest, ("requirements-dev.txt", "pytest>=8\n")], None), pytest);
+    assert_eq!(found(&[("setup.py", ""), unittest, ("test_b.py", "import pytest\n")], None), pytest);
+    assert_eq!(
+        found(&[("pyproject.toml", "[project]"), (".venv/bin/python", "")], None),
+        "test: ./.venv/bin/python -m pytest -q --color=no -rfE\n"
     );
 }
 

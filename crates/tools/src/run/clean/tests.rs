@@ -45,3 +45,16 @@ fn a_line_without_end_is_handed_on() {
     cleaner.finish(|text| sizes.push(text.len()));
     assert_eq!(sizes.iter().sum::<usize>(), long.len());
 }
+
+#[test]
+fn many_lines_of_a_terminal_are_handed_on_together() {
+    let bytes = b"y\r\n".repeat(10_000);
+    let (mut calls, mut total) = (0, 0);
+    let mut cleaner = Cleaner::default();
+    cleaner.push(&bytes, |text| {
+        calls += 1;
+        total += text.len();
+    });
+    assert_eq!(total, 20_000);
+    assert!(calls < 10, "{calls}");
+}
