@@ -43,7 +43,7 @@ pub use desk::{Desk, Errand, PersonQuestion};
 pub use instrument::cleanup as remove_instrumentation;
 pub use language::errors_after_edit;
 pub use run::{Counts, Evidence, evidence, job_news};
-pub use schema::{Misfit, check};
+pub use schema::{Misfit, check, is_untidy, tidy};
 pub use state::ToolState;
 pub use tool::{Group, Picture, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{DISPATCHER, Toolbox};

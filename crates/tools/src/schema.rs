@@ -25,6 +25,63 @@ pub fn check(schema: &Value, value: &Value) -> Result<(), Misfit> {
     fits(schema, schema, value, "", 0)
 }
 
+/// What a model means, spelled as the schema has it: an argument that may be absent and is `null` is absent, and `3.0` is
+/// the whole number 3. Some models fill in every argument there is, and some wires have one kind of number.
+pub fn tidy(schema: &Value, value: &mut Value) {
+    tidy_within(schema, value, 0);
+}
+
+/// Whether there is anything to tidy at all, which is rare.
+pub fn is_untidy(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Number(number) => number.is_f64(),
+        Value::Array(items) => items.iter().any(is_untidy),
+        Value::Object(fields) => fields.values().any(is_untidy),
+        Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+fn tidy_within(schema: &Value, value: &mut Value, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let types = schema.get("type");
+    match value {
+        Value::Object(fields) => {
+            let known = schema.get("properties").and_then(Value::as_object);
+            let required = schema.get("required").and_then(Value::as_array);
+            let is_required =
+                |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+            fields.retain(|name, value| {
+                let Some(schema) = known.and_then(|known| known.get(name)) else { return true };
+                !value.is_null() || is_required(name) || fits(schema, schema, value, "", 0).is_ok()
+            });
+            for (name, value) in fields {
+                if let Some(schema) = known.and_then(|known| known.get(name)) {
+                    tidy_within(schema, value, depth + 1);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.get("items") else { return };
+            items.iter_mut().for_each(|item| tidy_within(schema, item, depth + 1));
+        }
+        Value::Number(number) if number.is_f64() && types.is_some_and(wants_integer) => {
+            // Larger ones are not exact.
+            let exact = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
+            if let Some(exact) = exact {
+                *value = Value::from(exact as i64);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn wants_integer(types: &Value) -> bool {
+    types == "integer" || types.as_array().is_some_and(|names| names.iter().any(|name| name == "integer"))
+}
+
 fn fits(whole: &Value, schema: &Value, value: &Value, place: &str, depth: usize) -> Result<(), Misfit> {
     let Value::Object(words) = schema else { return Ok(()) };
     if depth > MAX_DEPTH {

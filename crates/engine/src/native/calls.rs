@@ -51,6 +51,8 @@ pub(super) struct Pipeline {
 struct Meant<'a> {
     id: CallId,
     name: &'a str,
+    /// As the model wrote them; so they are recorded and go back to it.
+    told: &'a Value,
     arguments: Value,
     tool: Option<&'a Arc<dyn Tool>>,
     via: Option<&'static str>,
@@ -80,6 +82,7 @@ impl Pipeline {
     /// Calls that only look run side by side. One that changes something waits for those before it and is waited for by
     /// those after it, so that a look after a change sees the change.
     pub(super) async fn run(&self, calls: &[models::ToolCall]) -> Vec<ToolResult> {
+        self.watch.next_step();
         let meant: Vec<Meant<'_>> = calls.iter().map(|call| self.meant(call)).collect();
         for call in &meant {
             self.announce(call).await;
@@ -98,14 +101,15 @@ impl Pipeline {
 
     fn meant<'a>(&'a self, call: &'a models::ToolCall) -> Meant<'a> {
         let id = CallId::new(&call.id);
-        if let Some((name, arguments)) = dispatched(&call.name, &call.arguments) {
-            let tool = self.tools.get(name);
-            let (arguments, via, wants) = (arguments.clone(), Some(DISPATCHER), OnceLock::new());
-            return Meant { id, name, arguments, tool, via, wants };
+        let (name, told, via) = match dispatched(&call.name, &call.arguments) {
+            Some((name, arguments)) => (name, arguments, Some(DISPATCHER)),
+            None => (call.name.as_str(), &call.arguments, None),
+        };
+        let (tool, mut arguments) = (self.tools.get(name), told.clone());
+        if let Some(tool) = tool.filter(|_| tools::is_untidy(told)) {
+            tools::tidy(&tool.schema(), &mut arguments);
         }
-        let tool = self.tools.get(&call.name);
-        let (arguments, wants) = (call.arguments.clone(), OnceLock::new());
-        Meant { id, name: &call.name, arguments, tool, via: None, wants }
+        Meant { id, name, told, arguments, tool, via, wants: OnceLock::new() }
     }
 
     /// Whether the call leaves everything as it was. One that will fail anyway does.
@@ -141,7 +145,7 @@ impl Pipeline {
                 title: fits.map_or_else(|| call.name.to_owned(), |tool| tool.title(&call.arguments)),
                 kind: call.tool.map_or(ToolKind::Other, |tool| tool.kind()),
                 status: ToolStatus::InProgress,
-                input: call.arguments.clone(),
+                input: call.told.clone(),
                 via: call.via.map(str::to_owned),
                 locations: fits.map(|tool| tool.locations(&call.arguments)).unwrap_or_default(),
             }))

@@ -1,7 +1,8 @@
 //! Noticing that a turn goes round in circles.
 //!
 //! The model is told once, in the result where it shows; if it goes on like that the turn ends with a reason. Asking the
-//! same thing again is no circle while the answer changes: that is how one waits for something.
+//! same thing again is no circle while the answer changes: that is how one waits for something. Nor is it one after a file
+//! came to be what it never was: then the same check with the same result is how one goes on.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,11 +31,29 @@ struct Seen {
     /// The states that each file had, oldest first.
     files: HashMap<String, Vec<u64>>,
     failed: u32,
-    told: bool,
+    told: Told,
     stalled: Option<String>,
 }
 
+/// Whether the model was told.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    #[default]
+    No,
+    /// In this step, so that it could not mend its ways yet.
+    Now,
+    Before,
+}
+
 impl StallWatch {
+    /// The model has seen the results so far, and calls again.
+    pub(super) fn next_step(&self) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.told == Told::Now {
+            seen.told = Told::Before;
+        }
+    }
+
     /// Takes one outcome; answers what the model should be told with it.
     pub(super) fn outcome(&self, name: &str, input: &Value, text: &str, failed: bool) -> Option<String> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,6 +77,7 @@ impl StallWatch {
     pub(super) fn changes(&self, shown: &[ToolContent]) -> Option<String> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut note = None;
+        let mut is_new = false;
         for content in shown {
             let ToolContent::Diff { path, old, new } = content else { continue };
             let (before, after) = (hash(&old.as_deref().unwrap_or_default()), hash(&new.as_str()));
@@ -65,11 +85,16 @@ impl StallWatch {
             if states.last() != Some(&before) {
                 states.push(before);
             }
+            is_new |= !states.contains(&after);
             states.push(after);
             let back = states.iter().filter(|state| **state == after).count();
             if u32::try_from(back).unwrap_or(u32::MAX) > SWINGS {
                 note = seen.circle(format!("`{path}` swings between the same states"));
             }
+        }
+        if is_new && note.is_none() && seen.stalled.is_none() {
+            seen.outcomes.clear();
+            seen.failed = 0;
         }
         note
     }
@@ -83,11 +108,14 @@ impl StallWatch {
 impl Seen {
     /// Once it is said; the next time it is over, except that counts start anew for the model to mend its ways.
     fn circle(&mut self, what: String) -> Option<String> {
-        if self.told {
-            self.stalled = Some(what);
-            return None;
+        match self.told {
+            Told::No => self.told = Told::Now,
+            Told::Now => return None,
+            Told::Before => {
+                self.stalled = Some(what);
+                return None;
+            }
         }
-        self.told = true;
         self.outcomes.clear();
         self.files.clear();
         self.failed = 0;

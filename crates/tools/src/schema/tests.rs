@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::check;
+use super::{check, is_untidy, tidy};
 
 #[test]
 fn a_misfit_names_the_exact_place() {
@@ -50,4 +50,33 @@ fn references_are_followed_and_loops_end() {
     assert!(check(&schema, &json!({"next": 1})).is_err());
     let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}});
     assert!(check(&endless, &json!(1)).is_err());
+}
+
+#[test]
+fn what_a_model_means_is_spelled_as_the_schema_has_it() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": ["string", "array"], "items": {"type": "string"}},
+            "limit": {"type": "integer", "minimum": 1},
+            "share": {"type": "number"},
+            "none": {"type": ["string", "null"]},
+            "edits": {"type": "array", "items": {"type": "object", "properties": {"at": {"type": "integer"}}}}
+        },
+        "required": ["path"]
+    });
+    let mut told = json!({
+        "path": null, "limit": 20.0, "share": 2.0, "none": null, "other": null, "edits": [{"at": 3.0}, {"at": null}]
+    });
+    assert!(is_untidy(&told));
+    tidy(&schema, &mut told);
+    // What is required, allowed or not known is left for the check to judge.
+    let meant = json!({
+        "path": null, "limit": 20, "share": 2.0, "none": null, "other": null, "edits": [{"at": 3}, {}]
+    });
+    assert_eq!(told, meant);
+    let mut half = json!({"path": "a", "limit": 2.5});
+    tidy(&schema, &mut half);
+    assert_eq!(half["limit"], 2.5);
+    assert!(!is_untidy(&json!({"path": ["a"], "limit": 3, "deep": {"yes": true}})));
 }
