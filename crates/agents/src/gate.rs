@@ -126,7 +126,31 @@ impl Gate {
         let verdict = self.guard.decide_with(&request, hook);
         match verdict.decision {
             Ruling::Allow => {}
-            Ruling::Deny => return Err(self.refuse(&request, verdict, wish).await),
+            Ruling::Deny => {
+                // With a person there it would have been a question; then hooks may still answer it. A hook's no stays.
+                let asks = matches!(hook, Some(HookSays::Ask { .. }));
+                let is_open = !self.attended && !matches!(hook, Some(HookSays::Deny { .. }));
+                let question = is_open.then(|| self.guard.judge(&Request { attended: true, ..request }));
+                let question = question.filter(|question| {
+                    question.decision == Ruling::Ask || asks && question.decision == Ruling::Allow
+                });
+                let Some(question) = question else {
+                    return Err(self.refuse(verdict, AnsweredBy::Policy, None, wish).await);
+                };
+                return match self.hooks_word(&request, &question, wish.title).await {
+                    Some(HookSays::Allow) if !question.confirm_twice => Ok(Passed::As(Box::new(question))),
+                    Some(HookSays::Deny { because }) => {
+                        Err(Refusal::Denied(format!("a hook says: {because}")))
+                    }
+                    _ => {
+                        // What a hook wanted asked says so itself.
+                        let because = if asks { verdict.because.first() } else { question.because.first() };
+                        let why = because.map(|why| format!(" ({why})")).unwrap_or_default();
+                        let reason = format!("nobody is there to allow it{why}");
+                        Err(self.refuse(verdict, AnsweredBy::Nobody, Some(reason), wish).await)
+                    }
+                };
+            }
             Ruling::Ask if change == Change::Made => {
                 self.confirm(&verdict, wish).await?;
                 self.remember(&request, &verdict, true, Scope::Once).await;
@@ -152,19 +176,18 @@ impl Gate {
     }
 
     /// Records the refusal, and finds the words for the agent.
-    async fn refuse(&self, request: &Request<'_>, verdict: Verdict, wish: Wish<'_>) -> Refusal {
-        let mut reason = verdict.because.first().cloned().unwrap_or_else(|| "not allowed".to_owned());
-        // With a person there it would have been a question: that is what is missing, and what a rule can replace.
-        let attended = (!self.attended).then(|| self.guard.judge(&Request { attended: true, ..*request }));
-        let missing = attended.filter(|verdict| verdict.decision == Ruling::Ask);
-        let by = if missing.is_some() { AnsweredBy::Nobody } else { AnsweredBy::Policy };
-        if let Some(question) = missing {
-            let why = question.because.first().map(|why| format!(" ({why})")).unwrap_or_default();
-            reason = format!("nobody is there to allow it{why}");
+    async fn refuse(
+        &self,
+        verdict: Verdict,
+        by: AnsweredBy,
+        reason: Option<String>,
+        wish: Wish<'_>,
+    ) -> Refusal {
+        let because = || verdict.because.first().cloned().unwrap_or_else(|| "not allowed".to_owned());
+        let mut reason = reason.unwrap_or_else(because);
+        if by == AnsweredBy::Nobody && !verdict.rules.is_empty() {
             let rules: Vec<String> = verdict.rules.iter().map(|rule| format!("--allow '{rule}'")).collect();
-            if !rules.is_empty() {
-                reason.push_str(&format!("; it would run with {}", rules.join(" ")));
-            }
+            reason.push_str(&format!("; it would run with {}", rules.join(" ")));
         }
         let question = Question {
             call: wish.call.cloned(),
@@ -230,7 +253,9 @@ impl Gate {
 
     /// What hooks say to a question before the person is asked.
     async fn hooks_word(&self, request: &Request<'_>, verdict: &Verdict, title: &str) -> Option<HookSays> {
-        let call = HookCall { tool: Some(request.tool.to_owned()), ..HookCall::new(HookEvent::Permission) }
+        let paths = self.heard.paths(request.actions);
+        let tool = Some(request.tool.to_owned());
+        let call = HookCall { tool, paths, ..HookCall::new(HookEvent::Permission) }
             .with("title", title)
             .with("level", verdict.level.as_str())
             .with("reasons", verdict.because.clone());
@@ -238,7 +263,11 @@ impl Gate {
         if let Some(says) = &answer.says {
             // Whoever answers instead of the person is in the audit too.
             let request = Request { attended: true, ..*request };
-            self.guard.decide_with(&request, Some(says));
+            let verdict = self.guard.decide_with(&request, Some(says));
+            // What can not be recorded, or what only a person may allow, is not allowed by it.
+            if *says == HookSays::Allow && verdict.decision != Ruling::Allow {
+                return None;
+            }
         }
         answer.says
     }

@@ -37,12 +37,26 @@ impl Heard {
 
     /// A call that is about to run, or did.
     pub fn call(&self, on: HookEvent, tool: &str, input: &Value, actions: &[Action]) -> HookCall {
-        let touched = actions.iter().flat_map(|action| match action {
-            Action::Read { paths } | Action::Write { paths, .. } => paths.as_slice(),
-            _ => &[],
-        });
-        let paths = touched.map(|path| self.below(path)).collect();
+        let paths = self.paths(actions);
         HookCall { tool: Some(tool.to_owned()), paths, ..HookCall::new(on) }.with("input", input.clone())
+    }
+
+    /// What is touched, as hooks know it.
+    pub(crate) fn paths(&self, actions: &[Action]) -> Vec<PathBuf> {
+        let mut touched: Vec<PathBuf> = Vec::new();
+        let mut commands = Vec::new();
+        for action in actions {
+            match action {
+                Action::Read { paths } | Action::Write { paths, .. } => touched.extend(paths.iter().cloned()),
+                Action::Shell { .. } | Action::Program { .. } => commands.push(action.clone()),
+                _ => {}
+            }
+        }
+        // A file that a command names is touched like any other. To find them takes reading the command.
+        if !commands.is_empty() && self.services.has_hooks() {
+            touched.extend(self.services.guard().touched(&commands));
+        }
+        touched.iter().map(|path| self.below(path)).collect()
     }
 
     /// A path as hooks know it: relative to the project, where it is in there.

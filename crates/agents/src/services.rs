@@ -24,6 +24,11 @@ pub trait Services: Send + Sync {
     /// Says what may happen. Whatever it leaves to the person goes through [`ask`](Self::ask).
     fn guard(&self) -> Arc<Guard>;
 
+    /// Whether anybody's program wants to hear of anything.
+    fn has_hooks(&self) -> bool {
+        false
+    }
+
     /// Tells people's own programs of something, and hears what they say to it.
     fn hook(&self, call: HookCall) -> BoxFuture<'_, HookAnswer> {
         let _ = call;

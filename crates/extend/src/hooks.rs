@@ -74,9 +74,26 @@ struct Written {
     #[serde(default)]
     path: OneOrMany,
     command: String,
-    timeout: Option<HumanDuration>,
+    timeout: Option<Timeout>,
     #[serde(default)]
     network: bool,
+}
+
+/// `"10s"`, or a number of seconds.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a time span such as `\"10s\"`, or a number of seconds")]
+enum Timeout {
+    Span(HumanDuration),
+    Seconds(u64),
+}
+
+impl Timeout {
+    fn span(self) -> Duration {
+        match self {
+            Self::Span(span) => span.0,
+            Self::Seconds(seconds) => Duration::from_secs(seconds),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -153,7 +170,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Hook>, String> {
             name: format!("{name}#{}", at + 1),
             on,
             command: written.command,
-            timeout: written.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0.min(MAX_TIMEOUT)),
+            timeout: written.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.span().min(MAX_TIMEOUT)),
             network: written.network,
             tools: globs(written.tool.into_vec())?,
             paths: globs(written.path.into_vec())?,
@@ -210,6 +227,8 @@ mod tests {
             assert!(error.contains(why), "{text:?}: {error}");
         }
         assert!(one("").unwrap().is_empty());
+        let seconds = one("[[hook]]\non = \"stop\"\ncommand = \"x\"\ntimeout = 5").unwrap();
+        assert_eq!(seconds[0].timeout, Duration::from_secs(5));
         assert_eq!(
             one("[[hook]]\non = \"stop\"\ncommand = \"x\"\ntimeout = \"9d\"").unwrap()[0].timeout,
             MAX_TIMEOUT

@@ -17,7 +17,7 @@ use crate::files::Surroundings;
 use crate::finding::Findings;
 use crate::memory::{Memory, MemoryError};
 use crate::request::{Answer, HookSays, Request, Scope};
-use crate::rules::{Effect, Entry, RuleSet, Source};
+use crate::rules::{Effect, Entry, RuleSet, Source, Subject};
 use crate::secrets::Redactor;
 use crate::settings::GuardSettings;
 use crate::verdict::{Ruling, Verdict};
@@ -126,6 +126,24 @@ impl Guard {
             place: self.surroundings.place(),
         };
         decide::decide(request.tool, &findings, &situation)
+    }
+
+    /// The files that these actions touch by name, those of commands too as far as they can be known: where they really
+    /// lead, each once.
+    pub fn touched(&self, actions: &[Action]) -> Vec<PathBuf> {
+        let mut findings = Findings::default();
+        for action in actions {
+            class::action(action, &self.surroundings, &mut findings);
+        }
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for finding in findings.list {
+            if let Subject::Read(path) | Subject::Write(path) = finding.subject
+                && !paths.contains(&path)
+            {
+                paths.push(path);
+            }
+        }
+        paths
     }
 
     /// Remembers and records what the person said. An answer to something blocked holds once, whatever they chose.

@@ -66,6 +66,10 @@ impl Hooks {
         &self.bad
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
     pub(crate) fn listen_to(&self, on: HookEvent) -> bool {
         self.hooks.iter().any(|hook| hook.on.contains(&on))
     }
@@ -185,7 +189,11 @@ impl Hooks {
                 input: None,
                 context: None,
             }),
-            _ => Err(cut(&format!("ended with {}. {}", output.status, complaint.trim()), MAX_REASON)),
+            _ => {
+                let complaint = complaint.trim();
+                let more = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+                Err(cut(&format!("ended with {}{more}", output.status), MAX_REASON))
+            }
         }
     }
 }

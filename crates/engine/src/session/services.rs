@@ -79,6 +79,10 @@ impl Services for SessionServices {
         self.guard.clone()
     }
 
+    fn has_hooks(&self) -> bool {
+        !self.hooks.is_empty()
+    }
+
     fn hook(&self, call: HookCall) -> BoxFuture<'_, HookAnswer> {
         if !self.hooks.listen_to(call.on) {
             return std::future::ready(HookAnswer::default()).boxed();

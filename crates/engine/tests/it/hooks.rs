@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::{Decision, Event, EventBody, HookEvent, HookRan, HookWord, Limits, Mode, Op, SessionId};
+use protocol::{Decision, Event, EventBody, HookEvent, HookRan, HookWord, Limits, Mode, Op, SessionId, Stop};
 
 use crate::play::{World, ends, print};
 
@@ -22,6 +22,15 @@ fn ran(events: &[Arc<Event>]) -> Vec<HookRan> {
 
 async fn mode(world: &World, session: &SessionId, mode: Mode) {
     world.engine.submit(Op::SetMode { session: session.clone(), mode }).await.unwrap();
+}
+
+/// How a turn ended that nobody attends to.
+async fn ended(world: &World, session: &SessionId) -> Stop {
+    let events = world.ask(session, "make it").await;
+    match &events.last().unwrap().body {
+        EventBody::TurnEnd(end) => end.stop,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn sent(world: &World) -> String {
@@ -338,4 +347,60 @@ async fn each_of_the_events_is_heard() {
         (&of("config_change")["setting"], &of("config_change")["value"]),
         (&"mode".into(), &"edit".into())
     );
+}
+
+#[tokio::test]
+async fn where_nobody_is_a_hook_answers_the_question_too() {
+    for (says, made, stop) in [
+        ("echo '{\"decision\": \"allow\"}'", true, Stop::Done),
+        ("echo no >&2; exit 2", false, Stop::Done),
+        ("exit 0", false, Stop::Denied),
+    ] {
+        let world = World::new(SHELL).await;
+        let hook = format!("[[hook]]\non = \"permission\"\npath = \"made.txt\"\ncommand = '''{says}'''\n");
+        world.keep("hooks/answer.toml", &hook);
+        let session = world.session().await;
+        assert_eq!(ended(&world, &session).await, stop, "{says}");
+        assert_eq!(world.project.join("made.txt").exists(), made, "{says}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_answers_does_not_lift_another_hooks_no() {
+    let world = World::new(SHELL).await;
+    world.keep(
+        "hooks/a.toml",
+        "[[hook]]\non = \"permission\"\ncommand = '''echo '{\"decision\": \"allow\"}''''\n",
+    );
+    world.keep("hooks/b.toml", "[[hook]]\non = \"pre_tool\"\ncommand = \"echo never >&2; exit 2\"\n");
+    let session = world.session().await;
+    ended(&world, &session).await;
+    assert!(!world.project.join("made.txt").exists());
+    assert!(sent(&world).contains("never"), "{}", sent(&world));
+}
+
+#[tokio::test]
+async fn what_a_hook_wants_asked_is_denied_for_want_of_a_person() {
+    let world = World::new(SHELL).await;
+    world.keep(
+        "hooks/ask.toml",
+        "[[hook]]\non = \"pre_tool\"\ncommand = '''echo '{\"decision\": \"ask\"}''''\n",
+    );
+    let session = world.session().await;
+    mode(&world, &session, Mode::Full).await;
+    assert_eq!(ended(&world, &session).await, Stop::Denied);
+    assert!(sent(&world).contains("nobody is there to allow it (a hook wants it asked"), "{}", sent(&world));
+}
+
+#[tokio::test]
+async fn a_file_that_a_command_names_is_touched_like_any_other() {
+    let world = World::new(SHELL).await;
+    world.keep(
+        "hooks/path.toml",
+        "[[hook]]\non = \"pre_tool\"\npath = \"made.*\"\ncommand = \"exit 2\"\ntimeout = 5\n",
+    );
+    let session = world.session().await;
+    mode(&world, &session, Mode::Full).await;
+    world.ask(&session, "make it").await;
+    assert!(!world.project.join("made.txt").exists());
 }
