@@ -7,8 +7,8 @@ use ts_rs::TS;
 
 use crate::{
     AgentCommands, AgentId, BlobRef, CallId, Checkpoint, Compaction, Content, ContextLedger, Effort, HookRan,
-    MessageId, Mode, ModelRef, PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop, StopCause,
-    SuggestedActions, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
+    Limits, MessageId, Mode, ModelRef, PermissionAnswer, PermissionRequest, Pin, Plan, SessionId, Stop,
+    StopCause, SuggestedActions, Timestamp, ToolCall, ToolCallUpdate, TurnId, Usage, UsageReport,
 };
 
 /// One numbered record. Its JSON is flat: `{"v":1,"seq":7,"ts":"…","turn":"t1","type":"agent_message",…}`.
@@ -170,6 +170,14 @@ pub struct TurnStart {
     pub model: Option<ModelRef>,
     #[serde(default)]
     pub mode: Mode,
+    /// What it may use up, where whoever started it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limits: Option<Limits>,
+    /// `false` when nobody was there to be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub attended: Option<bool>,
 }
 
 /// A piece of a message: it appends to what the named message has so far. Raw Markdown.

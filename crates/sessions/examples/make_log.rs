@@ -96,6 +96,8 @@ fn bodies(number: u32, turn: u64) -> Vec<Body> {
             agent: "native".into(),
             model: None,
             mode: Mode::Ask,
+            limits: None,
+            attended: None,
         }),
     ];
     bodies.extend((0..8).map(|n| EventBody::AgentMessage(chunk(n))));

@@ -12,10 +12,10 @@ use engine::Engine;
 use futures::StreamExt;
 use project::{create_private_dir, write_private_atomic};
 use protocol::{
-    Content, ItemBody, Limits, ListChange, Op, Reply, Request, SessionId, SessionStatus, SessionSummary,
-    StopCause,
+    Content, EventBody, ItemBody, Limits, ListChange, Op, Reply, Request, SessionId, SessionStatus,
+    SessionSummary, StopCause, TurnEnd,
 };
-use sessions::Store;
+use sessions::{Record, Store, StoreError};
 
 use crate::terminal::tell;
 
@@ -64,11 +64,17 @@ impl CutOff {
             if !was_cut_off(&engine, session).await {
                 continue;
             }
-            let prompt = vec![Content::text(GO_ON)];
-            let (session, limits) = (session.clone(), Limits::default());
-            let start = Op::StartTurn { session, prompt, key: None, limits, attended: true };
-            if let Err(error) = engine.submit(start).await {
-                tell(&format!("warning: a turn that was cut off could not go on: {error}\n"));
+            let goes_on = match asked(&self.store, session) {
+                Ok(Some(Asked { limits, attended })) => {
+                    let (session, prompt) = (session.clone(), vec![Content::text(GO_ON)]);
+                    let start = Op::StartTurn { session, prompt, key: None, limits, attended };
+                    engine.submit(start).await.map(drop).map_err(|error| error.to_string())
+                }
+                Ok(None) => Err("it had used up what it was given".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(why) = goes_on {
+                tell(&format!("warning: a turn that was cut off could not go on: {why}\n"));
             }
         }
         while let Some(change) = changes.next().await {
@@ -108,6 +114,45 @@ impl CutOff {
             let _ = fs::remove_file(self.folder.join(session.as_str()));
         }
     }
+}
+
+/// How a turn was started.
+struct Asked {
+    limits: Limits,
+    attended: bool,
+}
+
+/// How the last turn was started, with what it has left of its limits; none when that is nothing.
+fn asked(store: &Store, session: &SessionId) -> Result<Option<Asked>, StoreError> {
+    let mut reader = store.reader(session)?;
+    let span = reader.turns()?.into_iter().rev().find(|span| span.parent.is_none());
+    let Some(span) = span else { return Ok(Some(Asked { limits: Limits::default(), attended: true })) };
+    let mut at = |seq: Option<u64>| -> Result<Option<EventBody>, StoreError> {
+        let Some(before) = seq.and_then(|seq| seq.checked_sub(1)) else { return Ok(None) };
+        let records = reader.events_from(before, 1)?;
+        Ok(records.into_iter().find_map(Record::event).map(|event| event.body))
+    };
+    let (limits, attended) = match at(Some(span.first))? {
+        Some(EventBody::TurnStart(start)) => {
+            (start.limits.unwrap_or_default(), start.attended.unwrap_or(true))
+        }
+        _ => (Limits::default(), true),
+    };
+    let limits = match at(span.last)? {
+        Some(EventBody::TurnEnd(end)) => left(&limits, &end),
+        _ => Some(limits),
+    };
+    Ok(limits.map(|limits| Asked { limits, attended }))
+}
+
+/// What is left of limits; none when one of them is used up. Time begins anew: how much of it was work is not known.
+fn left(limits: &Limits, used: &TurnEnd) -> Option<Limits> {
+    let steps = limits.max_steps.map(|most| most.saturating_sub(used.steps));
+    let tokens = limits.max_tokens.map(|most| most.saturating_sub(used.usage.total()));
+    let cost = limits.max_cost_usd.map(|most| most - used.usage.cost_usd.unwrap_or_default());
+    let is_spent = steps == Some(0) || tokens == Some(0) || cost.is_some_and(|left| left <= 0.0);
+    let timeout_ms = limits.timeout_ms;
+    (!is_spent).then_some(Limits { max_steps: steps, timeout_ms, max_tokens: tokens, max_cost_usd: cost })
 }
 
 /// A turn may have come to its end when there was no time left to take its note away.

@@ -142,7 +142,14 @@ fn write(store: &Store, imported: &Imported, place: &Path) -> Result<SessionId, 
 
 fn events(imported: &Imported, turn: &ImportedTurn, id: &TurnId) -> Vec<EventBody> {
     let prompt = UserPrompt { content: turn.prompt.clone(), key: None };
-    let start = TurnStart { parent: None, agent: imported.agent.clone(), model: None, mode: Mode::default() };
+    let start = TurnStart {
+        parent: None,
+        agent: imported.agent.clone(),
+        model: None,
+        mode: Mode::default(),
+        limits: None,
+        attended: None,
+    };
     let mut bodies = vec![EventBody::UserPrompt(prompt), EventBody::TurnStart(start)];
     let (mut messages, mut steps, mut spent) = (0, 0, Usage::default());
     let mut open: HashMap<&str, CallId> = HashMap::new();

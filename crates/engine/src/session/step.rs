@@ -369,10 +369,18 @@ impl Session {
 
         let content = prompt.clone();
         let (agent, model, mode) = (self.agent.clone(), self.model.clone(), self.mode);
+        let begin = TurnStart {
+            parent: None,
+            agent,
+            model,
+            mode,
+            limits: (limits != Limits::default()).then(|| limits.clone()),
+            attended: (!attended).then_some(false),
+        };
         let mut effects = vec![
             Effect::Append(vec![
                 (Some(turn.clone()), EventBody::UserPrompt(UserPrompt { content, key })),
-                (Some(turn.clone()), EventBody::TurnStart(TurnStart { parent: None, agent, model, mode })),
+                (Some(turn.clone()), EventBody::TurnStart(begin)),
             ]),
             Effect::Answer { ticket, result: Ok(Some(turn.clone())) },
             Effect::StartAgent {
@@ -412,7 +420,9 @@ impl Session {
         let mut records = above.flush();
         let ChildStart { agent, model, prompt, mode, limits } = start;
         let content = prompt.clone();
-        let begin = TurnStart { parent: Some(parent.clone()), agent, model, mode };
+        // Its limits are drawn from its parent's, which are told.
+        let parent_id = Some(parent.clone());
+        let begin = TurnStart { parent: parent_id, agent, model, mode, limits: None, attended: None };
         records.push((Some(turn.clone()), EventBody::TurnStart(begin)));
         records.push((Some(turn.clone()), EventBody::UserPrompt(UserPrompt { content, key: None })));
         let child = Turn::new(turn.clone(), attended, now).child_of(parent.clone(), ticket);

@@ -27,7 +27,14 @@ fn prompt(text: &str) -> EventBody {
 }
 
 fn start() -> EventBody {
-    EventBody::TurnStart(TurnStart { parent: None, agent: "native".into(), model: None, mode: Mode::Ask })
+    EventBody::TurnStart(TurnStart {
+        parent: None,
+        agent: "native".into(),
+        model: None,
+        mode: Mode::Ask,
+        limits: None,
+        attended: None,
+    })
 }
 
 fn says(message: &str, text: &str) -> EventBody {

@@ -24,7 +24,14 @@ fn an_index_that_grew_is_the_one_that_is_made_anew() {
     for turn in 0..40 {
         let id = TurnId::new(format!("t{turn}"));
         let parent = (turn % 3 == 1).then(|| TurnId::new(format!("t{}", turn - 1)));
-        let start = TurnStart { parent, agent: "native".into(), model: None, mode: Mode::Ask };
+        let start = TurnStart {
+            parent,
+            agent: "native".into(),
+            model: None,
+            mode: Mode::Ask,
+            limits: None,
+            attended: None,
+        };
         let mut bodies = vec![(Some(id.clone()), EventBody::TurnStart(start))];
         let text = "x".repeat(700);
         bodies.extend(

@@ -175,6 +175,8 @@ fn markup_in_any_field_of_a_page_is_only_text() {
                         agent: evil.into(),
                         model: None,
                         mode: Mode::Ask,
+                        limits: None,
+                        attended: None,
                     }),
                 ),
                 thinks("t1", "m0", evil),

@@ -160,6 +160,8 @@ fn bodies(blob: BlobRef) -> Vec<Body> {
         agent: agent.into(),
         model: Some("local/small".into()),
         mode: Mode::Ask,
+        limits: None,
+        attended: None,
     };
     let end = |cause| TurnEnd { stop: Stop::Done, cause, usage, steps: 1, duration_ms: 3200 };
     let mut future = serde_json::Map::new();

@@ -22,6 +22,8 @@ fn body() -> impl Strategy<Value = Body> {
                     agent: "native".into(),
                     model: None,
                     mode: Mode::Ask,
+                    limits: None,
+                    attended: None,
                 })
             }
             2 | 3 => EventBody::AgentMessage(Chunk { message, text }),

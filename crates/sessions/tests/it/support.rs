@@ -49,8 +49,14 @@ pub(crate) fn prompt(text: &str) -> Body {
 }
 
 pub(crate) fn turn_start(turn: &str, parent: Option<&str>) -> Body {
-    let start =
-        TurnStart { parent: parent.map(TurnId::from), agent: "native".into(), model: None, mode: Mode::Ask };
+    let start = TurnStart {
+        parent: parent.map(TurnId::from),
+        agent: "native".into(),
+        model: None,
+        mode: Mode::Ask,
+        limits: None,
+        attended: None,
+    };
     (Some(turn.into()), EventBody::TurnStart(start))
 }
 

@@ -120,7 +120,14 @@ impl Story {
         let (agent, model) = (AgentId::new("native"), Some(ModelRef::new("anthropic/claude-sonnet")));
         self.event(
             Some("t1"),
-            EventBody::TurnStart(TurnStart { parent: None, agent, model, mode: Mode::Ask }),
+            EventBody::TurnStart(TurnStart {
+                parent: None,
+                agent,
+                model,
+                mode: Mode::Ask,
+                limits: None,
+                attended: None,
+            }),
         );
     }
 
@@ -259,7 +266,14 @@ fn sub_agents_have_lanes() {
     story.prompt("look at it from all sides");
     let start = |agent: &str| {
         let (agent, model) = (AgentId::new(agent), None);
-        EventBody::TurnStart(TurnStart { parent: Some(TurnId::new("t1")), agent, model, mode: Mode::Ask })
+        EventBody::TurnStart(TurnStart {
+            parent: Some(TurnId::new("t1")),
+            agent,
+            model,
+            mode: Mode::Ask,
+            limits: None,
+            attended: None,
+        })
     };
     let asked =
         |text: &str| EventBody::UserPrompt(UserPrompt { content: vec![Content::text(text)], key: None });

@@ -874,7 +874,15 @@ export type TurnStart = {
 /**
  * The turn that started this one, when an agent asked another.
  */
-parent?: TurnId, agent: AgentId, model?: ModelRef, mode: Mode, };
+parent?: TurnId, agent: AgentId, model?: ModelRef, mode: Mode, 
+/**
+ * What it may use up, where whoever started it said so.
+ */
+limits?: Limits, 
+/**
+ * `false` when nobody was there to be asked.
+ */
+attended?: boolean, };
 
 /**
  * Tokens by class, and money where a price is known.

@@ -86,6 +86,46 @@ async fn a_turn_that_is_cut_off_again_waits_for_the_person() {
 }
 
 #[tokio::test]
+async fn what_is_taken_up_keeps_within_what_was_asked() {
+    let slow = format!("reply\n  pace: 50\n  text: {}\n", "word ".repeat(500).trim());
+    let world = World::new(&format!(
+        "reply\n  call: read {{\"path\": \"a\"}}\n{slow}{}",
+        "reply\n  call: todo {\"items\": []}\n".repeat(9)
+    ))
+    .await;
+    world.write("a", "a\n");
+    let mut served = serve(&world).await;
+    let mut socket = served.socket().await;
+    let session = socket.session(&world).await;
+    let watch = socket.call("subscribe", json!({"topic": "session", "session": session})).await;
+    let mut asked = start(&session, "go", None);
+    asked["limits"] = json!({"max_steps": 4});
+    asked["attended"] = json!(false);
+    socket.submit(asked).await;
+    socket.events_until(&watch["subscription"], "agent_message").await;
+    served.child.kill().await.unwrap();
+
+    let served = serve(&world).await;
+    let mut view = served.view(&session).await;
+    while items(&view, "turn_end").count() < 2 {
+        tokio::task::yield_now().await;
+        view = served.view(&session).await;
+    }
+    let log = std::fs::read_to_string(world.sessions()[0].join("events.jsonl")).unwrap();
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| events.iter().filter(move |event| event["type"] == kind).collect::<Vec<_>>();
+    let starts: Vec<_> = of("turn_start")
+        .iter()
+        .map(|event| (event["limits"]["max_steps"].clone(), event["attended"].clone()))
+        .collect();
+    let ends: Vec<_> = of("turn_end").iter().map(|event| event["stop"].clone()).collect();
+    // One of the four had been made whole when it was cut off.
+    assert_eq!(starts, [(json!(4), json!(false)), (json!(3), json!(false))]);
+    assert_eq!(ends[1], "limit");
+    assert_eq!(world.server.requests().len(), 5);
+}
+
+#[tokio::test]
 async fn a_second_server_leaves_alone_what_the_first_one_does() {
     let words = "word ".repeat(500);
     let world = World::new(&format!("reply\n  pace: 50\n  text: {}\nmodel: Whole.", words.trim())).await;

@@ -85,7 +85,14 @@ impl Story {
                 let agent = AgentId::new("native");
                 self.event(
                     Some("t1"),
-                    EventBody::TurnStart(TurnStart { parent: None, agent, model: None, mode: Mode::Ask }),
+                    EventBody::TurnStart(TurnStart {
+                        parent: None,
+                        agent,
+                        model: None,
+                        mode: Mode::Ask,
+                        limits: None,
+                        attended: None,
+                    }),
                 );
             }
             Step::Stops => self.ends(Stop::Done),
