@@ -52,6 +52,9 @@ pub enum State {
         len: u64,
         /// Nanoseconds since 1970.
         modified: i64,
+        /// The same of the last change of any kind, which nobody can set; absent in what older versions wrote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changed: Option<i64>,
     },
 }
 

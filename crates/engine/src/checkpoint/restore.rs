@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use project::{HostError, Roots};
 
 use super::journal::Batch;
-use super::{Changed, Checkpoints, Content, State, same_looks, seen};
+use super::{Changed, Checkpoints, Content, State, same_looks, seen, was_touched};
 
 /// Which effects are taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,9 +136,15 @@ impl Checkpoints {
         only: Option<&Path>,
     ) -> Plan {
         let restamped = self.journal.undone().restamped;
+        // What was brought back may have been taken away and brought back again: stamps are followed from one to the next.
         let is_ours = |path: &Path, now: &State, expected: &State| {
-            let mut stamps = restamped.iter().filter(|stamp| stamp.path == path);
-            stamps.any(|stamp| same_looks(&stamp.before, expected) && same_looks(&stamp.after, now))
+            let mut known = vec![expected];
+            for stamp in restamped.iter().filter(|stamp| stamp.path == path) {
+                if known.iter().any(|known| same_looks(known, &stamp.before)) {
+                    known.push(&stamp.after);
+                }
+            }
+            known.iter().any(|known| same_looks(known, now))
         };
         let only = only.map(|only| self.places.meant(only));
         let mut steps = Vec::new();
@@ -147,7 +153,8 @@ impl Checkpoints {
                 continue;
             }
             let now = self.now(&path, Content::Nowhere);
-            if same_looks(&now, &then) || self.same_content(&path, &now, &then) {
+            let is_as_then = same_looks(&now, &then) && !was_touched(&now, &then);
+            if is_as_then || self.same_content(&path, &now, &then) {
                 continue;
             }
             let lost = matches!(&then, State::File { content: Content::Nowhere, .. });
@@ -175,11 +182,14 @@ impl Checkpoints {
         }
     }
 
-    /// Carries a plan out. With `force`, over what somebody else changed. What can not be brought back is left alone.
+    /// Carries a plan out. With `force`, over what somebody else changed. What can not be brought back is left alone, and
+    /// keeps nothing else from coming back.
     pub fn carry_out(&self, plan: &Plan, force: bool) -> Result<Vec<PathBuf>, UndoError> {
         let doable = |step: &&Step| step.possible;
-        let goes_on = force && plan.steps.iter().any(|step| step.possible);
-        if !goes_on && let Some(step) = plan.steps.iter().find(|step| step.conflict.is_some()) {
+        let is_hopeless = !plan.steps.iter().any(|step| step.possible);
+        let is_lost = |step: &Step| matches!(&step.then, State::File { content: Content::Nowhere, .. });
+        let mut conflicts = plan.steps.iter().filter(|step| step.conflict.is_some());
+        if let Some(step) = conflicts.find(|step| is_hopeless || !force && !is_lost(step)) {
             let (path, why) = (step.path.clone(), step.conflict.clone().unwrap_or_default());
             return Err(match step.possible {
                 true => UndoError::Conflict { path, why },
@@ -227,29 +237,28 @@ impl Checkpoints {
     fn note(&self, plan: &Plan, files: Vec<Changed>) -> io::Result<()> {
         let mut undone = self.journal.undone();
         match plan.direction {
-            Direction::Undo if plan.only.is_some() => return Ok(()),
             Direction::Undo => {
                 // The looks of what was just put there are only known now.
                 let files = files
                     .into_iter()
                     .map(|file| Changed { before: self.now(&file.path, kept_in(file.before)), ..file });
-                undone.batches.push(Batch { ids: plan.ids.clone(), files: files.collect() });
+                // With one path taken back the effects are not: they can still be, as a whole.
+                let ids = if plan.only.is_some() { vec![] } else { plan.ids.clone() };
+                undone.batches.push(Batch { ids, files: files.collect() });
             }
-            Direction::Redo => {
-                undone.batches.pop();
-                let stamps = plan.steps.iter().map(|step| {
-                    let (path, before) = (step.path.clone(), step.then.clone());
-                    let after = self.now(&path, kept_in(before.clone()));
-                    Changed { path, before, after }
-                });
-                undone.restamped.extend(stamps);
-            }
+            Direction::Redo => drop(undone.batches.pop()),
         }
+        let stamps = plan.steps.iter().map(|step| {
+            let (path, before) = (step.path.clone(), step.then.clone());
+            let after = self.now(&path, kept_in(before.clone()));
+            Changed { path, before, after }
+        });
+        undone.restamped.extend(stamps);
         self.journal.set_undone(&undone)
     }
 
     /// Whether a file that looks different holds the same all the same.
-    fn same_content(&self, path: &Path, now: &State, then: &State) -> bool {
+    pub(super) fn same_content(&self, path: &Path, now: &State, then: &State) -> bool {
         match (now, then) {
             (State::File { mode, len, .. }, State::File { mode: old_mode, len: old_len, content, .. })
                 if (mode, len) == (old_mode, old_len) && *content != Content::Nowhere =>
@@ -267,13 +276,13 @@ impl Checkpoints {
     }
 
     fn kept(&self, step: &Step) -> State {
-        let State::File { mode, len, modified, .. } = &step.now else { return step.now.clone() };
+        let State::File { mode, len, modified, changed, .. } = &step.now else { return step.now.clone() };
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let content = match inner.objects.keep_file(&self.places.absolute(&step.path)) {
             Ok(name) => Content::Kept(name),
             Err(_) => Content::Nowhere,
         };
-        State::File { content, mode: *mode, len: *len, modified: *modified }
+        State::File { content, mode: *mode, len: *len, modified: *modified, changed: *changed }
     }
 
     /// What is in a file that a step would change. None when it is nothing with a content.

@@ -14,8 +14,17 @@ const MAX_DEPTH: usize = 64;
 /// How something on disk looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Looks {
-    File { len: u64, modified: i128, mode: u32, inode: u64 },
-    Link { to: PathBuf },
+    File {
+        len: u64,
+        modified: i128,
+        /// When its content or anything else about it last changed. Unlike `modified` nobody can set it.
+        changed: i128,
+        mode: u32,
+        inode: u64,
+    },
+    Link {
+        to: PathBuf,
+    },
     Folder,
 }
 
@@ -113,10 +122,11 @@ pub(super) fn looks(path: &Path) -> Option<Looks> {
     } else if kind.is_symlink() {
         Some(Looks::Link { to: fs::read_link(path).ok()? })
     } else if kind.is_file() {
-        let modified = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
+        let nanos = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Some(Looks::File {
             len: metadata.len(),
-            modified,
+            modified: nanos(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanos(metadata.ctime(), metadata.ctime_nsec()),
             mode: metadata.mode() & 0o7777,
             inode: metadata.ino(),
         })

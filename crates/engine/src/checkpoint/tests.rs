@@ -164,6 +164,74 @@ fn git_clean_and_reset_are_undone_without_touching_git() {
 }
 
 #[test]
+fn one_undo_after_the_other_meets_only_what_we_put_there() {
+    let mut project = Project::new();
+    project.write("a.txt", "1");
+    project.write("b.txt", "1");
+    for (turn, text) in [("t1", "2"), ("t2", "3"), ("t3", "4")] {
+        project.effect(turn, &["a.txt", "b.txt"], |root| {
+            fs::write(root.join("a.txt"), text).unwrap();
+            fs::write(root.join("b.txt"), text).unwrap();
+        });
+    }
+    let read = |project: &Project| (project.read("a.txt").unwrap(), project.read("b.txt").unwrap());
+    project.undo(Target::LastTurn);
+    assert_eq!(read(&project), ("3".into(), "3".into()));
+    // One path by itself, and again.
+    let only = project.checkpoints.plan_undo(&Target::LastTurn, Some(Path::new("b.txt"))).unwrap();
+    project.checkpoints.carry_out(&only, false).unwrap();
+    assert_eq!(read(&project), ("3".into(), "2".into()));
+    let redo = project.checkpoints.plan_redo().unwrap();
+    project.checkpoints.carry_out(&redo, false).unwrap();
+    assert_eq!(read(&project), ("3".into(), "3".into()));
+    project.undo(Target::LastTurn);
+    project.undo(Target::LastTurn);
+    assert_eq!(read(&project), ("1".into(), "1".into()));
+    for text in ["2", "3", "4"] {
+        let redo = project.checkpoints.plan_redo().unwrap();
+        project.checkpoints.carry_out(&redo, false).unwrap();
+        assert_eq!(read(&project), (text.into(), text.into()));
+    }
+    project.undo(Target::All);
+    assert_eq!(read(&project), ("1".into(), "1".into()));
+}
+
+#[test]
+fn what_was_too_large_to_keep_keeps_nothing_else_from_coming_back() {
+    let mut project = Project::new();
+    project.write("a.txt", "1");
+    project.write("huge.bin", &"x".repeat(33 << 20));
+    project.effect("t1", &[], |root| {
+        fs::remove_file(root.join("a.txt")).unwrap();
+        fs::remove_file(root.join("huge.bin")).unwrap();
+    });
+    let plan = project.checkpoints.plan_undo(&Target::LastTurn, None).unwrap();
+    assert_eq!(project.checkpoints.carry_out(&plan, false).unwrap(), [Path::new("a.txt")]);
+    assert_eq!(project.read("a.txt").as_deref(), Some("1"));
+}
+
+#[test]
+fn a_change_whose_time_was_set_back_is_still_a_change() {
+    let mut project = Project::new();
+    project.write("a.txt", "one");
+    project.write("b.txt", "same");
+    project.effect("t1", &[], |root| {
+        let path = root.join("a.txt");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, "two").unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        // Touched, and as before.
+        fs::hard_link(root.join("b.txt"), root.join("c.txt")).unwrap();
+        fs::remove_file(root.join("c.txt")).unwrap();
+    });
+    let records = project.checkpoints.records().unwrap();
+    let paths: Vec<_> = records[0].files.iter().map(|file| file.path.to_str().unwrap()).collect();
+    assert_eq!(paths, ["a.txt"]);
+    project.undo(Target::LastTurn);
+    assert_eq!(project.read("a.txt").as_deref(), Some("one"));
+}
+
+#[test]
 fn what_somebody_else_changed_since_is_not_overwritten_unasked() {
     let mut project = Project::new();
     project.write("a.txt", "old");
