@@ -50,6 +50,9 @@ fn main() {
                     std::process::exit(9);
                 }
                 "hang" => continue,
+                "frozen" => loop {
+                    std::thread::park();
+                },
                 "flood" => {
                     let block = [b'x'; 1 << 16];
                     for _ in 0..(1 << 12) {

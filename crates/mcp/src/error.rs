@@ -15,6 +15,8 @@ pub enum McpError {
     Resting { server: String, failures: u32, wait: Duration },
     #[error("`{server}` did not answer within {} s", limit.as_secs())]
     TimedOut { server: String, limit: Duration },
+    #[error("`{server}` did not answer within {} s, nor to anything else; it was ended, and the next call starts it again", limit.as_secs())]
+    Hung { server: String, limit: Duration },
     #[error("`{server}` ended in the middle of a call{said}")]
     Gone { server: String, said: String },
     /// Look at what changed, and accept it.

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use net::header::{HeaderName, HeaderValue};
 use rmcp::ServiceExt;
-use rmcp::model::{CallToolRequestParams, GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::model::{
+    CallToolRequestParams, ClientRequest, GetPromptRequestParams, PingRequest, ReadResourceRequestParams,
+};
 use rmcp::service::{ClientInitializeError, Peer, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -25,6 +27,8 @@ use crate::{Agreement, Difference, McpError, Person, ServerConfig, Tokens, ToolI
 const START_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long one that did not answer in time may take to say that it is there.
+const PING_LIMIT: Duration = Duration::from_secs(2);
 /// How long a program that ended is listened to.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The end of what a program complains about that is kept.
@@ -66,6 +70,8 @@ struct State {
     not_before: Option<Instant>,
     /// Tools that are not what was agreed.
     held: Vec<String>,
+    /// Those of which the person was told.
+    told: Vec<String>,
 }
 
 struct Connection {
@@ -174,6 +180,10 @@ impl Server {
         *self.person.lock().unwrap_or_else(PoisonError::into_inner) = Some(person);
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let result = self.within(peer.call_tool(params)).await?;
+        // What it changed meanwhile is told now; if it can not be had, the next call asks for it again.
+        if self.tools_changed.swap(false, Ordering::Relaxed) && self.compare(&peer).await.is_err() {
+            self.tools_changed.store(true, Ordering::Relaxed);
+        }
         Ok(Outcome::of(result))
     }
 
@@ -366,8 +376,44 @@ impl Server {
                 Err(McpError::Gone { server: self.name.clone(), said })
             }
             Ok(Err(other)) => Err(McpError::Refused(other.to_string())),
+            Err(_) if self.hangs().await => Err(McpError::Hung { server: self.name.clone(), limit }),
             Err(_) => Err(McpError::TimedOut { server: self.name.clone(), limit }),
         }
+    }
+
+    /// Whether it does not even say that it is there, after it did not answer in time. It is let go then: one that is
+    /// merely slow with one thing is kept.
+    async fn hangs(&self) -> bool {
+        // Whoever holds the state is just connecting, and lets go of it themselves.
+        let peer = self
+            .state
+            .try_lock()
+            .ok()
+            .and_then(|state| Some(state.connection.as_ref()?.service.peer().clone()));
+        let Some(peer) = peer else { return false };
+        let ping = peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
+        if tokio::time::timeout(PING_LIMIT, ping).await.is_ok() {
+            return false;
+        }
+        self.state.lock().await.connection = None;
+        true
+    }
+
+    /// What the person should know: tools that are held since they were last told.
+    pub async fn news(&self) -> Option<String> {
+        let mut state = self.state.lock().await;
+        if state.held == state.told {
+            return None;
+        }
+        state.told = state.held.clone();
+        let names: Vec<String> = state.held.iter().map(|tool| format!("`{tool}`")).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "MCP server `{0}` has tools that are new or not as you accepted them: {1}; they are held until you look: covey mcp accept {0}",
+                self.name,
+                names.join(", ")
+            )
+        })
     }
 
     /// Where the agreement with it is kept.

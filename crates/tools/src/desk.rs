@@ -20,6 +20,9 @@ pub trait Desk: Send + Sync {
     /// Offers the person something to press.
     async fn suggest(&self, actions: Vec<SuggestedAction>);
 
+    /// Tells the person something that they should look at. The model does not hear of it.
+    async fn warn(&self, _text: String) {}
+
     /// Asks the person. None when nobody is there.
     async fn ask(&self, question: PersonQuestion) -> Option<String>;
 

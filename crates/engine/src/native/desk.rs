@@ -9,8 +9,8 @@ use super::delegate::Delegation;
 use agents::{Answer, Question, Reporter, Services};
 use async_trait::async_trait;
 use protocol::{
-    CallId, OptionKind, PermissionOption, Plan, SuggestedAction, SuggestedActions, ToolCallUpdate,
-    ToolContent, Update,
+    CallId, Notice, NoticeLevel, OptionKind, PermissionOption, Plan, SuggestedAction, SuggestedActions,
+    ToolCallUpdate, ToolContent, Update,
 };
 use tools::{Desk, Errand, PersonQuestion, ToolError};
 
@@ -67,6 +67,10 @@ impl Desk for TurnDesk {
 
     async fn suggest(&self, actions: Vec<SuggestedAction>) {
         self.reporter.send(Update::SuggestedActions(SuggestedActions { actions })).await;
+    }
+
+    async fn warn(&self, text: String) {
+        self.reporter.send(Update::Notice(Notice { level: NoticeLevel::Warning, text })).await;
     }
 
     async fn ask(&self, question: PersonQuestion) -> Option<String> {

@@ -78,6 +78,9 @@ impl Tool for ServerTool {
         };
         let person = Arc::new(Asked { desk: context.desk.clone(), call: context.call.clone() });
         let outcome = self.server.call(&self.info.name, arguments, person).await;
+        if let Some(news) = self.server.news().await {
+            context.desk.warn(news).await;
+        }
         let outcome = outcome.map_err(|error| ToolError(error.to_string()))?;
         if outcome.is_error {
             // What failed is still somebody else's text.

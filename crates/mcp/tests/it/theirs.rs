@@ -120,6 +120,10 @@ async fn a_server_that_changes_while_it_runs_is_held_too() {
     server.resources().await.unwrap();
     let error = server.call("echo", text("hi"), someone(None)).await.unwrap_err();
     assert!(matches!(error, McpError::Held { .. }), "{error:?}");
+    // The person hears of it, once.
+    let news = server.news().await.unwrap();
+    assert!(news.contains("`echo`") && news.ends_with("covey mcp accept odd"), "{news}");
+    assert_eq!(server.news().await, None);
 }
 
 #[tokio::test]
@@ -142,6 +146,15 @@ async fn one_that_never_answers_costs_its_time_limit_and_no_more() {
     let server = agreed("hang").await;
     assert_eq!(server.call("echo", text("hi"), someone(None)).await.unwrap_err(), timed_out);
     // It is still there for everything else.
+    assert_eq!(server.resources().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_hangs_altogether_is_ended_and_started_again() {
+    let server = agreed("frozen").await;
+    let limit = std::time::Duration::from_secs(2);
+    let hung = McpError::Hung { server: "odd".to_owned(), limit };
+    assert_eq!(server.call("echo", text("hi"), someone(None)).await.unwrap_err(), hung);
     assert_eq!(server.resources().await.unwrap().len(), 1);
 }
 
