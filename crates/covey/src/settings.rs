@@ -137,10 +137,10 @@ pub(crate) const SECTIONS: &[&Key] = &[
     &Key::table(
         "context",
         &[
-            Key::text("soft")
+            Key::new("soft", Schema::Any)
                 .default("60%")
                 .doc("from here old results are cut: a share of the window, or tokens"),
-            Key::text("full").default("85%").doc("from here old turns are summarised"),
+            Key::new("full", Schema::Any).default("85%").doc("from here old turns are summarised"),
             Key::integer("auto", 0, TOKENS)
                 .default("2000")
                 .doc("tokens of code that fits a prompt and is put beside it, where there is an index"),
@@ -224,15 +224,25 @@ impl Settings {
 
     fn context(&self) -> Result<ContextLimits, Failure> {
         let share = |key: &str| -> Result<Option<Share>, Failure> {
-            let text: Option<String> = self.config.get(key)?;
-            let parsed = text.map(|text| text.parse::<Share>());
-            parsed.transpose().map_err(|error| Failure::usage(format!("`{key}`: {error}")))
+            // `"60%"`, `"90_000"` or `90000`
+            let value: Option<serde_json::Value> = self.config.get(key)?;
+            let parsed = value.map(|value| match value.as_str() {
+                Some(text) => text.parse::<Share>(),
+                None => value.to_string().parse(),
+            });
+            parsed.transpose().map_err(|error| {
+                let hint = "write \"60%\", or a number of tokens such as 90000";
+                Failure::usage(format!("`{key}`: {error}")).hint(hint)
+            })
         };
         let default = ContextLimits::default();
-        Ok(ContextLimits {
-            soft: share("context.soft")?.unwrap_or(default.soft),
-            full: share("context.full")?.unwrap_or(default.full),
-        })
+        let soft = share("context.soft")?.unwrap_or(default.soft);
+        let full = share("context.full")?.unwrap_or(default.full);
+        if soft.is_beyond(full) {
+            let problem = "`context.soft` is beyond `context.full`: results would never be cut before turns are summarised";
+            return Err(Failure::usage(problem).hint("make `soft` the smaller one, or set both"));
+        }
+        Ok(ContextLimits { soft, full })
     }
 
     pub(crate) fn usage_log(&self) -> UsageLog {

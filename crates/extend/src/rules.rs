@@ -34,20 +34,41 @@ impl Shelf<'_> {
         let mut room = MAX_TEXT;
         let mut rules = Vec::new();
         for file in files.iter().rev() {
-            let Some(text) = self.read(file, &mut shelved) else { continue };
-            let (front, body) = FrontMatter::split(&text);
-            let mut imports = MAX_IMPORTS;
-            let mut text = self.with_imports(file, body, 0, &mut imports, &mut shelved);
-            text.truncate(text.floor_char_boundary(room));
-            if text.trim().is_empty() {
+            let Some(mut rule) = self.rule(file, &mut shelved) else { continue };
+            rule.text.truncate(rule.text.floor_char_boundary(room));
+            if rule.text.is_empty() {
                 continue;
             }
-            room -= text.len();
-            rules.push(Rule { source: file.clone(), text, paths: front.list("paths") });
+            room -= rule.text.len();
+            rules.push(rule);
         }
         rules.reverse();
         shelved.items = rules;
         shelved
+    }
+
+    /// The rules of a folder of the project that is not on the way to the work: they count for what is in it.
+    pub fn rules_in(&self, folder: &Path) -> Option<Rule> {
+        let below = folder.strip_prefix(&self.root).ok()?;
+        if self.way_to_the_work().iter().any(|known| known == folder) {
+            return None;
+        }
+        let names = ["AGENTS.md", "CLAUDE.md"].map(|name| folder.join(name));
+        let file = names.into_iter().find(|path| path.is_file())?;
+        let mut rule = self.rule(&file, &mut Shelved::default())?;
+        rule.text.truncate(rule.text.floor_char_boundary(MAX_TEXT / 4));
+        rule.paths = vec![format!("{}/**", below.display())];
+        Some(rule)
+    }
+
+    /// What one file says, with its imports; none when it says nothing, or may not be used.
+    fn rule(&self, file: &Path, shelved: &mut Shelved<Rule>) -> Option<Rule> {
+        let text = self.read(file, shelved)?;
+        let (front, body) = FrontMatter::split(&text);
+        let mut imports = MAX_IMPORTS;
+        let text = self.with_imports(file, body, 0, &mut imports, shelved);
+        let paths = front.list("paths");
+        (!text.trim().is_empty()).then(|| Rule { source: file.to_owned(), text, paths })
     }
 
     /// The folders from the project's root down to where the work is.
@@ -142,6 +163,14 @@ mod tests {
         assert!(texts[2].starts_with("root\ntabs\n@../outside.md\nroot\n"), "{}", texts[2]);
         assert_eq!(texts[3], "near");
         assert!(rules.held.is_empty());
+        // What counts for a folder beside the way is asked for when something in it is touched.
+        let beside = shelf.rules_in(&folder.join("p/docs"));
+        assert_eq!(beside, None);
+        files(&folder, &[("p/lib/AGENTS.md", "@../docs/style.md\n")]);
+        let rule = shelf.rules_in(&folder.join("p/lib")).unwrap();
+        assert_eq!((rule.text.as_str(), rule.paths), ("tabs\n", vec!["lib/**".to_owned()]));
+        assert_eq!(shelf.rules_in(&folder.join("p/sub")), None);
+        assert_eq!(shelf.rules_in(&folder), None);
     }
 
     #[test]

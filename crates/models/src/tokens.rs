@@ -45,7 +45,12 @@ impl TokenRatio {
         if estimate < ENOUGH || counted == 0 {
             return;
         }
-        let seen = (counted as f64 / estimate).clamp(RANGE.0, RANGE.1);
+        // Who counts next to nothing counts something else: what was not in a cache, or what a stand-in made up. To believe
+        // it would overfill the window; to believe who counts too much does no harm but to cut back early.
+        let seen = (counted as f64 / estimate).min(RANGE.1);
+        if seen < RANGE.0 {
+            return;
+        }
         let old = self.get();
         // Two calls at once may each miss what the other learned. There will be more.
         self.0.store((old + LEARNING * (seen - old)).to_bits(), Ordering::Relaxed);

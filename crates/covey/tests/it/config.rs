@@ -118,3 +118,26 @@ async fn settings_are_not_written_through_a_link_out_of_the_project() {
     assert!(done.err.contains("leads out of the project"), "{}", done.err);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
+
+#[tokio::test]
+async fn stages_of_the_window_are_shares_or_tokens() {
+    let world = World::new("model: hi").await;
+    let config = std::fs::read_to_string(world.home.join("config.toml")).unwrap();
+    for (stages, problem) in [
+        ("soft = 6000\nfull = 9000", None),
+        ("soft = \"50%\"\nfull = \"90_000\"", None),
+        ("soft = \"90%\"\nfull = \"50%\"", Some("beyond `context.full`")),
+        ("soft = 1.5", Some("neither a share")),
+        ("full = true", Some("neither a share")),
+    ] {
+        world.configure(&format!("{config}\n[context]\n{stages}\n"));
+        let done = world.covey(&["run", "hello"]).await;
+        match problem {
+            None => assert_eq!(done.code, Some(0), "{stages}: {done:?}"),
+            Some(problem) => {
+                assert_eq!(done.code, Some(2), "{stages}: {done:?}");
+                assert!(done.err.contains(problem) && done.err.contains("hint:"), "{stages}: {done:?}");
+            }
+        }
+    }
+}

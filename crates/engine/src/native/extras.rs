@@ -27,6 +27,16 @@ pub struct Extras {
     pub(super) held: Vec<PathBuf>,
     by_path: Vec<(GlobSet, usize)>,
     told: Mutex<HashSet<usize>>,
+    /// Where rules of single folders are looked for.
+    place: Option<RulesPlace>,
+    /// Folders in which they were.
+    looked: Mutex<HashSet<PathBuf>>,
+}
+
+struct RulesPlace {
+    home: Home,
+    root: PathBuf,
+    cwd: PathBuf,
 }
 
 impl Extras {
@@ -57,14 +67,46 @@ impl Extras {
             held,
             by_path,
             told: Mutex::default(),
+            place: home.map(|home| RulesPlace {
+                home: home.clone(),
+                root: root.to_owned(),
+                cwd: cwd.to_owned(),
+            }),
+            looked: Mutex::default(),
         }
     }
 
-    /// Rules for this file that the model has not been told of yet.
-    pub(super) fn rules_for(&self, path: &Path) -> Vec<&Rule> {
+    /// Rules for this file of the project that the model has not been told of yet, the nearest last.
+    pub(super) fn rules_for(&self, path: &Path) -> Vec<Rule> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |(globs, at): &&(GlobSet, usize)| globs.is_match(path) && told.insert(*at);
-        self.by_path.iter().filter(fits).map(|(_, at)| &self.rules[*at]).collect()
+        let mut rules: Vec<Rule> =
+            self.by_path.iter().filter(fits).map(|(_, at)| self.rules[*at].clone()).collect();
+        rules.extend(self.rules_on_the_way(path));
+        rules
+    }
+
+    /// From the folders between the project's root and a file in it.
+    fn rules_on_the_way(&self, path: &Path) -> Vec<Rule> {
+        let Some(RulesPlace { home, root, cwd }) = self.place.as_ref().filter(|_| path.is_relative()) else {
+            return vec![];
+        };
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let mut new: Vec<PathBuf> = folders
+            .filter(|folder| looked.insert(folder.to_path_buf()))
+            .map(|folder| root.join(folder))
+            .collect();
+        let has_rules =
+            |folder: &PathBuf| ["AGENTS.md", "CLAUDE.md"].iter().any(|name| folder.join(name).is_file());
+        new.retain(has_rules);
+        new.reverse();
+        if new.is_empty() {
+            return vec![];
+        }
+        with_shelf(Some(home), root, cwd, |shelf| {
+            new.iter().filter_map(|folder| shelf.rules_in(folder)).collect()
+        })
     }
 }
 

@@ -31,6 +31,17 @@ pub enum Share {
     Tokens(u64),
 }
 
+impl Share {
+    /// Whether it is the larger of two, as far as that can be told without a model.
+    pub fn is_beyond(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Part(one), Self::Part(other)) => one > other,
+            (Self::Tokens(one), Self::Tokens(other)) => one > other,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a share such as `60%` nor a number of tokens")]
 pub struct NotAShare(String);

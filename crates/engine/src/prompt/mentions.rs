@@ -73,6 +73,11 @@ pub(super) async fn resolve(texts: impl Iterator<Item = &String>, place: &Place)
             seen.push(mention.to_owned());
             for content in one(mention, place, room).await {
                 if let Content::Resource(resource) = &content {
+                    // `@a.txt, @a.txt.` is one thing.
+                    let is_same = |known: &Content| matches!(known, Content::Resource(known) if known.uri == resource.uri);
+                    if found.iter().any(is_same) {
+                        continue;
+                    }
                     room = room.saturating_sub(resource.text.as_ref().map_or(0, String::len));
                 }
                 found.push(content);

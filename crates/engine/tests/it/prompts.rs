@@ -128,3 +128,30 @@ async fn a_command_of_the_persons_own_is_run_and_remembered() {
     let sent = sent(&world);
     assert!(sent.contains("! echo hello") && sent.contains("hello @src/ there"), "{sent}");
 }
+
+#[tokio::test]
+async fn rules_of_a_folder_come_with_what_is_touched_in_it_and_once() {
+    let read = |path: &str| format!("reply\n  call: read {{\"path\": \"{path}\"}}\n");
+    let script = [read("lib/deep/a.rs"), read("lib/b.rs"), read("c.rs"), "model: Done.".to_owned()].concat();
+    let world = World::new(&script).await;
+    for (path, text) in [
+        ("AGENTS.md", "of the root"),
+        ("lib/AGENTS.md", "of the library"),
+        ("lib/deep/CLAUDE.md", "of the deep"),
+    ] {
+        let path = world.project.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    for path in ["lib/deep/a.rs", "lib/b.rs", "c.rs"] {
+        std::fs::write(world.project.join(path), "x\n").unwrap();
+    }
+    world.trust();
+    let session = world.session().await;
+    world.ask(&session, "look").await;
+    let sent = world.server.requests().last().unwrap().json["messages"].to_string();
+    assert_eq!(sent.matches("of the root").count(), 1, "{sent}");
+    let (library, deep) = (sent.find("of the library").unwrap(), sent.find("of the deep").unwrap());
+    assert!(library < deep && sent.matches("of the library").count() == 1, "{sent}");
+    assert!(sent.contains("[rules for lib/deep/**, from "), "{sent}");
+}

@@ -29,6 +29,7 @@ fn a_model_teaches_its_ratio() {
     let before = ratio.get();
     ratio.learn(10.0, 1);
     ratio.learn(1000.0, 0);
+    ratio.learn(1000.0, 10);
     assert_eq!(ratio.get(), before);
     for _ in 0..100 {
         ratio.learn(1000.0, 1_000_000);
