@@ -61,6 +61,9 @@ async fn what_the_built_in_agent_did_there_is_taken_back() {
     let made = library.join("made.txt");
     let undone = session(world, &["undo", "--yes", "--path", made.to_str().unwrap()]).await;
     assert_eq!((undone.code, made.exists()), (Some(0), false), "{undone:?}");
+    // The last one first, though it was of one path.
+    let redone = session(world, &["redo", "--yes"]).await;
+    assert!(made.exists() && !library.join("deep").exists(), "{redone:?}");
     let redone = session(world, &["redo", "--yes"]).await;
     assert!(library.join("deep/x").exists() && world.project.join("y").exists(), "{redone:?}");
 }
