@@ -78,7 +78,9 @@ impl Lines {
         self.start = 0;
         let held = self.buffer.len();
         let from = self.offset + held as u64;
-        let want = usize::try_from(self.end.saturating_sub(from)).unwrap_or(BLOCK).min(BLOCK);
+        // A short log is not worth a whole block of memory.
+        let end = self.end.min(self.file.metadata()?.len());
+        let want = usize::try_from(end.saturating_sub(from)).unwrap_or(BLOCK).min(BLOCK);
         self.buffer.resize(held + want, 0);
         let got = read_at_most(&self.file, &mut self.buffer[held..], from)?;
         self.buffer.truncate(held + got);
