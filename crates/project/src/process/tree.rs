@@ -1,6 +1,8 @@
 //! A process and all it started, as the system counts them. Only Linux tells; elsewhere there is nothing to see.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 /// One process.
@@ -23,25 +25,62 @@ const PAGE: u64 = 4096;
 /// The process and what it started, the process first. Empty when it is gone.
 pub fn process_tree(root: u32) -> Vec<ProcessInfo> {
     let booted = booted();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return vec![] };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let mut all: HashMap<u32, ProcessInfo> =
-        pids.filter_map(|pid| read(pid, booted)).map(|process| (process.pid, process)).collect();
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for process in all.values() {
-        children.entry(process.parent).or_default().push(process.pid);
-    }
-    let (mut tree, mut waiting) = (Vec::new(), vec![root]);
+    let children = Children::new();
+    let (mut tree, mut waiting, mut seen) = (Vec::new(), vec![root], HashSet::new());
     while let Some(pid) = waiting.pop() {
-        // Taken out, so that a number that is used anew can make no circle.
-        let Some(process) = all.remove(&pid) else { continue };
-        waiting.extend(children.remove(&pid).unwrap_or_default());
-        tree.push(process);
+        // A number that is used anew can make no circle.
+        if seen.insert(pid)
+            && let Some(process) = read(pid, booted)
+        {
+            waiting.extend(children.of(pid));
+            tree.push(process);
+        }
     }
     if let Some((_, rest)) = tree.split_first_mut() {
         rest.sort_by_key(|process: &ProcessInfo| process.pid);
     }
     tree
+}
+
+/// Who started whom.
+enum Children {
+    /// Each process tells: nobody else has to be asked.
+    Told,
+    /// A kernel that does not tell; known from all parents.
+    Known(HashMap<u32, Vec<u32>>),
+}
+
+impl Children {
+    fn new() -> Self {
+        if Path::new("/proc/thread-self/children").exists() { Self::Told } else { Self::known() }
+    }
+
+    fn known() -> Self {
+        let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+        for process in numbers_in("/proc").filter_map(|pid| read(pid, SystemTime::UNIX_EPOCH)) {
+            children.entry(process.parent).or_default().push(process.pid);
+        }
+        Self::Known(children)
+    }
+
+    fn of(&self, pid: u32) -> Vec<u32> {
+        if let Self::Known(children) = self {
+            return children.get(&pid).cloned().unwrap_or_default();
+        }
+        let threads = format!("/proc/{pid}/task");
+        let mut children = Vec::new();
+        for thread in numbers_in(&threads) {
+            let told = std::fs::read_to_string(format!("{threads}/{thread}/children")).unwrap_or_default();
+            children.extend(told.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        }
+        children
+    }
+}
+
+/// Entries of a folder that are numbers.
+fn numbers_in(folder: &str) -> impl Iterator<Item = u32> + use<> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
 fn read(pid: u32, booted: SystemTime) -> Option<ProcessInfo> {
@@ -61,10 +100,14 @@ fn read(pid: u32, booted: SystemTime) -> Option<ProcessInfo> {
     })
 }
 
+/// When the system was started. Asked once: it takes the kernel a while to count what else that file holds.
 fn booted() -> SystemTime {
-    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let seconds = stat.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse().ok());
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.unwrap_or(0))
+    static BOOTED: OnceLock<SystemTime> = OnceLock::new();
+    *BOOTED.get_or_init(|| {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let seconds = stat.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse().ok());
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.unwrap_or(0))
+    })
 }
 
 #[cfg(test)]
@@ -87,6 +130,10 @@ mod tests {
             .unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
         let tree = process_tree(child.id());
+        let Children::Known(known) = Children::known() else { unreachable!("it was asked for") };
+        for process in &tree {
+            assert!(Children::new().of(process.pid).iter().all(|child| known[&process.pid].contains(child)));
+        }
         let names: Vec<&str> = tree.iter().map(|process| process.name.as_str()).collect();
         assert_eq!((tree[0].pid, tree[0].parent), (child.id(), std::process::id()));
         assert!(names.contains(&"tail"), "{names:?}");
