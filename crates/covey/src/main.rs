@@ -41,7 +41,7 @@ use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    project::may_be_starter(guard::build_walls);
+    project::may_be_starter(&guard::Outside);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

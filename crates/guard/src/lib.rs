@@ -42,7 +42,7 @@ pub use memory::{Count, Kept, Memory, MemoryError};
 pub use request::{Answer, HookSays, Request, Scope};
 pub use rules::{Effect, Entry, Rule, RuleError, RuleSet, Source};
 #[cfg(target_os = "linux")]
-pub use sandbox::build_walls;
+pub use sandbox::Outside;
 pub use sandbox::{
     Backend, Enclosed, Grade, Limits, NotALevel, Reverted, SANDBOX, Sandbox, SandboxConfig, SandboxError,
     SandboxLauncher, SandboxLevel, SandboxNeeds, SandboxPolicy, Strength, Tampering, looks_secret,

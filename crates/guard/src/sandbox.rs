@@ -41,7 +41,7 @@ pub use grade::{Backend, Grade, Strength};
 pub use launcher::SandboxLauncher;
 pub use level::{NotALevel, SandboxLevel};
 #[cfg(target_os = "linux")]
-pub use linux::build_in_starter as build_walls;
+pub use linux::places::Outside;
 pub use policy::{Limits, SandboxNeeds, SandboxPolicy};
 
 use after::Snapshot;
@@ -155,8 +155,8 @@ impl Sandbox {
         }
         let allowed = self.policy.variables.iter().chain(&needs.variables);
         let own: Vec<_> = command.as_std().get_envs().map(|(name, _)| name.to_owned()).collect();
-        for name in environment::withheld(std::env::vars_os(), allowed) {
-            if !own.contains(&name) {
+        for name in environment::withheld(allowed) {
+            if !own.contains(name) {
                 command.env_remove(name);
             }
         }
@@ -291,14 +291,21 @@ impl Sandbox {
         needs: &SandboxNeeds,
         limits: Limits,
     ) -> Result<Enclosed, SandboxError> {
+        use linux::told::{Own, Room, View, Walls};
         let (staging, protected) = (self.staging()?, self.protected()?);
+        // Asked before: what changes while we look is a change.
+        let table = linux::places::mount_table();
         let view = self.view(needs, &staging, &protected)?;
         command.env("TMPDIR", "/tmp");
         let folder = folder_of(&command)?;
         let user = self.grade().user_namespace;
         let network = self.network(needs);
-        let walls = linux::told::Walls { room: Some(self.number), view, folder, network, user, limits };
-        linux::within(&mut command, walls.tell());
+        let walls = Walls {
+            room: Room { number: (!needs.alone).then_some(self.number), network, user },
+            view: View { mounts: view, table },
+            own: Own { folder, limits },
+        };
+        linux::within(&mut command, &walls);
         let snapshot = self.snapshot(&protected, true);
         Ok(Enclosed { command, limits, snapshot, gone: None, _staging: Some(staging) })
     }

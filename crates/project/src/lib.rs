@@ -41,8 +41,8 @@ pub use host::{
 pub use named::named_files;
 pub use private::{create_private_dir, write_private_atomic};
 pub use process::{
-    BuildWalls, Child, Command, Hook, Output, ProcessInfo, SpawnError, Stream, Terminal, TerminalSize, Walls,
-    command, process_tree, run_in_foreground,
+    Child, Command, Finish, Hook, Output, Place, ProcessInfo, SpawnError, Stream, Terminal, TerminalSize,
+    Walls, command, process_tree, run_in_foreground,
 };
 #[cfg(target_os = "linux")]
 pub use process::{Told, Words, dismiss_starter, may_be_starter};

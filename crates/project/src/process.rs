@@ -21,4 +21,4 @@ pub use foreground::run_in_foreground;
 pub use starter::{Told, Words, dismiss_starter, may_be_starter};
 pub use terminal::{Terminal, TerminalSize};
 pub use tree::{ProcessInfo, process_tree};
-pub use walls::{BuildWalls, Hook, Walls};
+pub use walls::{Finish, Hook, Place, Walls};

@@ -26,8 +26,10 @@ async fn one_that_is_lost_is_replaced() {
     let gate = Gate::new(&world);
     let covey = world.command(&["run", "--json", "--mode", "full", "go"]).spawn().unwrap();
     let mut gate = gate.reached().await;
-    kill_process(starter(&covey), Signal::KILL).unwrap();
-    // The command that runs is no child of the starter's.
+    for starter in starters(&covey) {
+        kill_process(starter, Signal::KILL).unwrap();
+    }
+    // The command that runs is no child of a starter's.
     gate.write_all(b"let through").unwrap();
     drop(gate);
     let done = finish(covey).await;
@@ -42,8 +44,9 @@ async fn it_ends_when_covey_is_killed() {
     let gate = Gate::new(&world);
     let mut covey = world.command(&["run", "--mode", "full", "go"]).spawn().unwrap();
     let _gate = gate.reached().await;
-    let family = [starter(&covey)].into_iter().chain(children(starter(&covey)));
-    let family: Vec<_> = family.map(|pid| pidfd_open(pid, PidfdFlags::empty()).unwrap()).collect();
+    let family: Vec<_> =
+        starters(&covey).into_iter().map(|pid| pidfd_open(pid, PidfdFlags::empty()).unwrap()).collect();
+    assert!(!family.is_empty());
     signal(&covey, Signal::KILL);
     covey.wait().await.unwrap();
     for process in family {
@@ -83,6 +86,55 @@ async fn commands_of_a_session_reach_each_other_and_nobody_else() {
     assert!(told.text().contains("Connection refused"), "{}", told.text());
 }
 
+/// A file that is deleted takes what was mounted on it along, and the next file may have its number.
+#[tokio::test]
+async fn a_secret_that_is_replaced_between_two_commands_stays_hidden() {
+    let world = World::new(
+        "
+        reply
+          call: shell {\"command\": \"cat .env gate\"}
+        reply
+          call: shell {\"command\": \"cat .env; echo looked\"}
+        model: Done.
+        ",
+    )
+    .await;
+    world.write(".env", "TOKEN=the-first-secret");
+    let gate = Gate::new(&world);
+    let covey = world.command(&["run", "--json", "--mode", "full", "go"]).spawn().unwrap();
+    let mut gate = gate.reached().await;
+    std::fs::remove_file(world.project.join(".env")).unwrap();
+    world.write(".env", "TOKEN=the-next-secret");
+    gate.write_all(b"let through").unwrap();
+    drop(gate);
+    let done = finish(covey).await;
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let told = world.server.request(2).await;
+    assert!(told.text().contains("looked") && told.text().contains("let through"), "{}", told.text());
+    assert!(!told.text().contains("-secret"), "{}", told.text());
+}
+
+/// The process that Covey waits for is not the program, and cannot end as that did.
+#[tokio::test]
+async fn a_program_that_is_killed_is_told_as_such() {
+    let world = World::new(
+        "
+        reply
+          call: shell {\"command\": \"kill -SEGV $$\"}
+        reply
+          call: shell {\"command\": \"exit 77\"}
+        model: Done.
+        ",
+    )
+    .await;
+    let done = world.covey(&["run", "--mode", "full", "go"]).await;
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let told = world.server.request(1).await;
+    assert!(told.text().contains("signal 11"), "{}", told.text());
+    let told = world.server.request(2).await;
+    assert!(told.text().contains("77"), "{}", told.text());
+}
+
 const MINUTE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
 
 /// A pipe with a name, at which a command waits.
@@ -103,13 +155,15 @@ impl Gate {
     }
 }
 
-fn starter(covey: &Child) -> Pid {
+/// The first one, and those in places further in.
+fn starters(covey: &Child) -> Vec<Pid> {
     let covey = Pid::from_raw(covey.id().unwrap().cast_signed()).unwrap();
     let is_starter = |pid: &Pid| {
         let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
         words.starts_with(b"covey-starter\0")
     };
-    children(covey).into_iter().find(is_starter).unwrap()
+    // Not what looks after a command, which is a copy of a starter.
+    children(covey).into_iter().filter(|pid| is_starter(pid) && children(*pid).is_empty()).collect()
 }
 
 fn children(parent: Pid) -> Vec<Pid> {

@@ -1,32 +1,26 @@
 //! What Linux offers.
 
 pub(super) mod bubblewrap;
+mod inside;
 pub(super) mod landlock;
 mod limits;
+mod mounts;
 pub(super) mod namespaces;
-mod rooms;
+pub(super) mod places;
 mod seccomp;
 mod sys;
 pub(super) mod told;
 
-/// Builds the walls that `told` describes around a child.
+/// Builds walls of namespaces around a child.
 #[expect(unsafe_code, reason = "`within` is unsafe; what is built here only makes system calls")]
-pub(super) fn within(command: &mut project::Command, told: Vec<u8>) {
+pub(super) fn within(command: &mut project::Command, walls: &told::Walls) {
+    let (places, told) = walls.tell();
+    let build = |told: &[u8]| {
+        let mut setup = namespaces::Setup::heard(told)?;
+        Ok(Box::new(move || setup.apply()) as project::Hook)
+    };
     // SAFETY: as below.
-    unsafe { command.within(project::Walls { told, build }) };
-}
-
-/// Makes walls of what was told.
-fn build(told: &[u8]) -> std::io::Result<project::Hook> {
-    let mut setup = namespaces::Setup::heard(told)?;
-    Ok(Box::new(move || setup.apply()))
-}
-
-/// The same in a starter, for [`project::may_be_starter`].
-pub fn build_in_starter(told: &[u8]) -> std::io::Result<project::Hook> {
-    let mut setup = namespaces::Setup::heard(told)?;
-    setup.find_room();
-    Ok(Box::new(move || setup.apply()))
+    unsafe { command.within(project::Walls { places, told, build }) };
 }
 
 /// Runs `setup` in the child before it becomes its program.

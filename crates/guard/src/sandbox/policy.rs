@@ -62,6 +62,8 @@ pub struct SandboxNeeds {
     pub variables: Vec<String>,
     /// Instead of the policy's.
     pub limits: Option<Limits>,
+    /// It is started once and shares nothing with commands of its session, so nothing is kept for the next.
+    pub alone: bool,
 }
 
 impl SandboxNeeds {
@@ -74,7 +76,14 @@ impl SandboxNeeds {
     /// limit in time, for it lives as long as the session.
     pub fn foreign_agent(state: Vec<PathBuf>, variables: Vec<String>) -> Self {
         let limits = Limits { time: None, ..Limits::default() };
-        Self { network: true, writable: state, variables, limits: Some(limits), ..Self::default() }
+        Self {
+            network: true,
+            writable: state,
+            variables,
+            limits: Some(limits),
+            alone: true,
+            ..Self::default()
+        }
     }
 
     /// The same, but what belongs to the project can only be looked at.

@@ -49,26 +49,52 @@ impl Announcement {
     }
 
     fn announce(&self) -> io::Result<()> {
-        let pid = rustix::process::getpid();
-        // std sets the group before it runs these closures; were that to change, a registered group that does
-        // not exist would protect nobody, so the spawn fails instead.
-        if rustix::process::getpgrp() != pid {
-            return Err(io::Error::from_raw_os_error(rustix::io::Errno::PERM.raw_os_error()));
-        }
-        let mut buffer = [0_u8; LINE];
-        let line =
-            registration(&mut buffer, self.token.load(Ordering::Acquire), pid.as_raw_pid().cast_unsigned());
         let pipe: RawFd = self.pipe.load(Ordering::Acquire);
         // SAFETY: `aim` was called with an open pipe, and the fork copied it.
         let pipe = unsafe { BorrowedFd::borrow_raw(pipe) };
-        // A pipe takes writes this small whole or not at all.
-        rustix::io::write(pipe, line)?;
-        Ok(())
+        announce(pipe, self.token.load(Ordering::Acquire), Numbered::AsOutside)
     }
 }
 
+/// Whether a child has the number that it has outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbered {
+    AsOutside,
+    /// It is the first of a PID namespace, and `/proc` is still the one from outside.
+    #[cfg(target_os = "linux")]
+    Anew,
+}
+
+/// Tells the watcher of the group that this process leads.
+pub(super) fn announce(pipe: BorrowedFd<'_>, token: u64, numbered: Numbered) -> io::Result<()> {
+    let pid = rustix::process::getpid();
+    // The group is set before; were that to change, a registered group that does not exist would protect nobody, so
+    // the spawn fails instead.
+    if rustix::process::getpgrp() != pid {
+        return Err(io::Error::from_raw_os_error(rustix::io::Errno::PERM.raw_os_error()));
+    }
+    let number = match numbered {
+        Numbered::AsOutside => pid.as_raw_pid().cast_unsigned(),
+        #[cfg(target_os = "linux")]
+        Numbered::Anew => number_outside()?,
+    };
+    let mut buffer = [0_u8; LINE];
+    // A pipe takes writes this small whole or not at all.
+    rustix::io::write(pipe, registration(&mut buffer, token, number))?;
+    Ok(())
+}
+
+/// Our number in the namespace that `/proc` is of.
+#[cfg(target_os = "linux")]
+fn number_outside() -> io::Result<u32> {
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 16];
+    let (number, _) = rustix::fs::readlinkat_raw(rustix::fs::CWD, c"/proc/self", &mut buffer)?;
+    let digits = std::str::from_utf8(number).ok().and_then(|digits| digits.parse().ok());
+    digits.ok_or_else(|| io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()))
+}
+
 /// Begins a session, and with it a group, and makes standard input its terminal.
-fn take_terminal() -> io::Result<()> {
+pub(super) fn take_terminal() -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
     Ok(())

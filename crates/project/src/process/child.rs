@@ -1,6 +1,6 @@
 //! A running child process and the group it leads.
 
-use std::io;
+use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -11,6 +11,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_proc
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::{SignalKind, signal};
+
+#[cfg(target_os = "linux")]
+use std::io::PipeWriter;
 
 #[cfg(target_os = "linux")]
 use super::command::Stream;
@@ -56,7 +59,8 @@ impl Child {
         let pid = pid.ok_or_else(|| io::Error::other("the child has no usable process id"))?;
         // From here on dropping the leader ends the group, whatever fails below.
         let leads_session = terminal.is_some();
-        let leader = Some(Leader { reaped: false, pid, token, leads_session, after: None });
+        let leader =
+            Some(Leader { reaped: false, pid, token, leads_session, ending: started.ending, after: None });
         Ok(Self {
             stdin: started.stdin.map(ChildStdin::from_std).transpose()?,
             stdout: started.stdout.map(ChildStdout::from_std).transpose()?,
@@ -183,9 +187,18 @@ pub(super) struct Started {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
+    ending: Option<PipeReader>,
 }
 
 impl Started {
+    /// Where a child that is not the program itself writes how that ended.
+    #[cfg(target_os = "linux")]
+    pub(super) fn ending(&mut self) -> io::Result<PipeWriter> {
+        let (ours, theirs) = io::pipe()?;
+        self.ending = Some(ours);
+        Ok(theirs)
+    }
+
     /// Makes the pipes that are asked for and keeps one end of each; the others are for the child.
     #[cfg(target_os = "linux")]
     pub(super) fn pipes(&mut self, streams: [Stream; 3]) -> io::Result<[Option<OwnedFd>; 3]> {
@@ -207,7 +220,13 @@ impl Started {
 
 impl From<std::process::Child> for Started {
     fn from(child: std::process::Child) -> Self {
-        Self { pid: child.id().cast_signed(), stdin: child.stdin, stdout: child.stdout, stderr: child.stderr }
+        Self {
+            pid: child.id().cast_signed(),
+            stdin: child.stdin,
+            stdout: child.stdout,
+            stderr: child.stderr,
+            ending: None,
+        }
     }
 }
 
@@ -218,6 +237,8 @@ struct Leader {
     pid: Pid,
     token: Token,
     leads_session: bool,
+    /// Where its end is told, if it is not the program itself.
+    ending: Option<PipeReader>,
     after: Option<After>,
 }
 
@@ -250,7 +271,7 @@ impl Leader {
         self.reaped = true;
         self.signal(Signal::KILL);
         watcher::release(self.token);
-        let status = collect(self.pid);
+        let status = collect(self.pid).map(|status| self.ending.take().and_then(told).unwrap_or(status));
         if let Some(After(work)) = self.after.take() {
             work();
         }
@@ -268,10 +289,10 @@ impl Drop for Leader {
             self.end().ok();
             return;
         }
-        let after = self.after.take();
         let (pid, token, leads_session) = (self.pid, self.token, self.leads_session);
+        let (ending, after) = (self.ending.take(), self.after.take());
         // That it is reaped is up to the thread, or to nobody.
-        let mut leader = Leader { reaped: true, pid, token, leads_session, after };
+        let mut leader = Leader { reaped: true, pid, token, leads_session, ending, after };
         // Dying takes the system a moment, for which no async task should stand still. If there is no thread to
         // be had the dead child stays a zombie and registered, which harms nobody.
         let reaper = std::thread::Builder::new().name("reap".into());
@@ -306,6 +327,13 @@ fn collect(pid: Pid) -> io::Result<ExitStatus> {
     let ended = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
     let (_, status) = ended.ok_or_else(|| io::Error::other("the child's exit status was lost"))?;
     Ok(ExitStatus::from_raw(status.as_raw()))
+}
+
+/// How the program ended, if somebody told before the process that we waited for ended too.
+fn told(mut ending: PipeReader) -> Option<ExitStatus> {
+    let mut status = [0; 4];
+    ending.read_exact(&mut status).ok()?;
+    Some(ExitStatus::from_raw(i32::from_le_bytes(status)))
 }
 
 /// Whether the process exited, without reaping it.

@@ -234,13 +234,15 @@ impl Command {
         let (mut order, outcome) = Order::new(&self.inner, watcher, token)?;
         order.cleared = self.cleared;
         order.leads = self.leads();
-        order.walls = self.walls.as_ref().map(|walls| walls.told.as_slice());
         let mut ours = Started::default();
+        if self.walls.as_ref().is_some_and(|walls| !walls.places.is_empty()) {
+            order.ending = Some(ours.ending()?);
+        }
         match &self.terminal {
             Some(pair) => order.streams = [Some(pair.stream()?), Some(pair.stream()?), Some(pair.stream()?)],
             None => order.streams = ours.pipes(self.streams)?,
         }
-        ours.pid = starter::start(&order)?;
+        ours.pid = starter::start(&order, self.walls.as_ref())?;
         // Its ends are its own now: as long as we held them too, ours would never end.
         drop(order);
         match starter::outcome(&outcome) {
@@ -255,7 +257,7 @@ impl Command {
     fn start_ourselves(&mut self, watcher: &PipeWriter, token: u64) -> io::Result<Started> {
         let announcement = self.announce();
         if let Some(walls) = self.walls.take() {
-            walls::install(&mut self.inner, (walls.build)(&walls.told)?);
+            walls::install(&mut self.inner, (walls.build)(&walls.whole())?);
         }
         announcement.aim(watcher, token);
         match &self.terminal {

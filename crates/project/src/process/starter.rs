@@ -1,55 +1,51 @@
 //! A small process that starts others for us.
 //!
-//! Starting a program takes a copy of who starts it, walls around it take two more, and a copy costs what the memory
-//! of the one that is copied is large: most of what a shell command cost was this. So on Linux the program runs once
-//! more as a *starter*, with nothing in its memory, is told what to start, and copies itself. What it starts is our
-//! child, not its own: `clone` can say so. `docs/decisions/0041-a-starter.md` says more.
+//! Starting a program takes a copy of who starts it, walls around it take more, and a copy costs what the memory of
+//! the one that is copied is large: most of what a shell command cost was this. So on Linux the program runs once more
+//! as a *starter*, with nothing in its memory, is told what to start, and copies itself. What it starts is our child,
+//! not its own: `clone` can say so. `docs/decisions/0041-a-starter.md` says more.
+//!
+//! Walls that many programs share are built once, around a starter that is made for them: see [`Place`].
 //!
 //! Everything works without it. Where there is none, or it fails, we start the program ourselves.
 
+mod family;
 mod fork;
+mod image;
 mod order;
+mod running;
 mod server;
 mod wire;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-
+use family::Family;
 pub(super) use order::Order;
 pub use wire::{Told, Words};
 
-use super::walls::BuildWalls;
+use super::walls::{Place, Walls};
 
 /// What the starter is called in a list of processes.
 const NAME: &str = "covey-starter";
-/// An answer takes less than a millisecond. One that does not come in this time will not come.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// So often another one is started where one was lost.
-const MOST_STARTERS: u32 = 5;
 
 static ALLOWED: AtomicBool = AtomicBool::new(false);
-static STARTER: Mutex<Starter> = Mutex::new(Starter { running: None, started: 0 });
+static FAMILY: Mutex<Family> = Mutex::new(Family::new());
 
 /// To be called first thing in `main`: here a starter is told what it is, and does not return. In every other process
 /// it allows starters to be made of this program.
-pub fn may_be_starter(build: BuildWalls) {
+pub fn may_be_starter(outside: &dyn Place) {
     if std::env::args_os().next().is_some_and(|name| name == NAME) {
-        server::serve(build);
+        server::serve(outside);
     }
     ALLOWED.store(true, Ordering::Release);
 }
 
-/// To be called last in `main`: ends the starter, which would end by itself a moment later.
+/// To be called last in `main`: ends all starters, which would end by themselves a moment later.
 pub fn dismiss_starter() {
-    STARTER.lock().unwrap_or_else(PoisonError::into_inner).stop();
+    family().dismiss();
 }
 
 /// Why a program was not started by the starter.
@@ -73,95 +69,12 @@ pub(super) fn is_allowed() -> bool {
 }
 
 /// Has `order` carried out; the number of the process, which is our child.
-pub(super) fn start(order: &Order<'_>) -> Result<i32, Refusal> {
-    STARTER.lock().unwrap_or_else(PoisonError::into_inner).start(order)
+pub(super) fn start(order: &Order<'_>, walls: Option<&Walls>) -> Result<i32, Refusal> {
+    family().start(order, walls)
 }
 
-struct Starter {
-    running: Option<Running>,
-    started: u32,
-}
-
-struct Running {
-    process: std::process::Child,
-    socket: OwnedFd,
-}
-
-impl Starter {
-    fn start(&mut self, order: &Order<'_>) -> Result<i32, Refusal> {
-        let message = order.encode();
-        // One that is gone is noticed here, before anything was asked of it: the next one is asked instead.
-        for _ in 0..2 {
-            let socket = self.socket()?;
-            match wire::send(socket, &message, &order.files()) {
-                Ok(()) => return self.answer(),
-                Err(rustix::io::Errno::MSGSIZE | rustix::io::Errno::NOBUFS) => {
-                    return Err(Refusal::NoStarter);
-                }
-                Err(_) => self.stop(),
-            }
-        }
-        Err(Refusal::NoStarter)
-    }
-
-    fn answer(&mut self) -> Result<i32, Refusal> {
-        let Some(running) = &self.running else { return Err(Refusal::NoStarter) };
-        match wire::receive_number(&running.socket) {
-            Ok(number) if number > 0 => Ok(number),
-            // Nothing was made, for whatever reason: perhaps we can.
-            Ok(_) => Err(Refusal::NoStarter),
-            Err(error) => {
-                self.stop();
-                Err(Refusal::Failed(error))
-            }
-        }
-    }
-
-    /// The way to one that lives.
-    fn socket(&mut self) -> Result<&OwnedFd, Refusal> {
-        if self.running.is_none() {
-            if self.started >= MOST_STARTERS {
-                return Err(Refusal::NoStarter);
-            }
-            self.started += 1;
-            self.running = Some(Running::new().map_err(|_| Refusal::NoStarter)?);
-        }
-        self.running.as_ref().map(|running| &running.socket).ok_or(Refusal::NoStarter)
-    }
-
-    fn stop(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.stop();
-        }
-    }
-}
-
-impl Running {
-    fn new() -> io::Result<Self> {
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        set_socket_timeout(&ours, Timeout::Recv, Some(PATIENCE))?;
-        set_socket_timeout(&ours, Timeout::Send, Some(PATIENCE))?;
-        // By this name it is the program that runs now, whatever was installed in its place since.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0(NAME).stdin(theirs).stdout(Stdio::null()).stderr(Stdio::null());
-        let running = Self { process: command.spawn()?, socket: ours };
-        match wire::receive_number(&running.socket) {
-            Ok(server::READY) => Ok(running),
-            Ok(_) => Err(running.stop()),
-            Err(error) => {
-                running.stop();
-                Err(error)
-            }
-        }
-    }
-
-    fn stop(mut self) -> io::Error {
-        // Both only fail when it is already gone.
-        self.process.kill().ok();
-        self.process.wait().ok();
-        io::Error::other("the starter does not answer")
-    }
+fn family() -> MutexGuard<'static, Family> {
+    FAMILY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until a program runs, or does not: then its pipe holds why.

@@ -231,6 +231,7 @@ impl Setup {
     pub(crate) fn apply(&self) -> io::Result<()> {
         super::limits::apply(&self.limits, false);
         sys::close_on_exec_from(3)?;
+        sys::bound_capabilities(DAC_OVERRIDE);
         sys::drop_capabilities(DAC_OVERRIDE)?;
         sys::no_new_privileges()?;
         if let (Some(scope), Some(gone)) = (&self.scope, &self.gone) {

@@ -3,11 +3,13 @@
 //! Most are called in a forked child, where another thread's lock may be held for ever: none allocates.
 #![expect(unsafe_code, reason = "system calls; each wrapper says why its call is sound")]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use libc::{c_int, c_long, c_uint, c_ulong};
 
@@ -49,6 +51,22 @@ pub(super) fn fork(exit_signal: c_int) -> io::Result<Fork> {
     Ok(if pid == 0 { Fork::Child } else { Fork::Parent(pid as c_int) })
 }
 
+/// Runs `child` in a process that has our memory, until it becomes a program or ends. We stand still meanwhile.
+pub(super) fn fork_and_wait(child: &mut dyn FnMut()) -> io::Result<c_int> {
+    extern "C" fn run(child: *mut c_void) -> c_int {
+        // SAFETY: it is what is passed below, by who waits.
+        unsafe { (*child.cast::<&mut dyn FnMut()>())() };
+        1
+    }
+    const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // Two stacks in one memory: the child gets a piece of ours that is not used otherwise.
+    let mut stack = MaybeUninit::<[u128; 4096]>::uninit();
+    let (top, mut child) = (stack.as_mut_ptr().wrapping_add(1).cast(), child);
+    // SAFETY: the stack and what runs on it are ours until the child needs them no more, which is when this returns.
+    let pid = unsafe { libc::clone(run, top, FLAGS, (&raw mut child).cast()) };
+    check(pid.into()).map(|pid| pid as c_int)
+}
+
 /// Ends this process at once: no destructors, nothing flushed.
 pub(super) fn exit(status: c_int) -> ! {
     // SAFETY: does not return.
@@ -65,6 +83,35 @@ pub(super) fn wait(pid: c_int) -> io::Result<(c_int, c_int)> {
             Err(error) => return Err(error),
             Ok(pid) => return Ok((pid as c_int, status)),
         }
+    }
+}
+
+/// A child that ended, if there is one: its number and how.
+pub(super) fn collect() -> io::Result<Option<(c_int, c_int)>> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let pid = check(unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) }.into())?;
+    Ok((pid > 0).then_some((pid as c_int, status)))
+}
+
+/// Waits until a child ended, with signals blocked. False when the time is over.
+pub(super) fn wait_for_child(time: Option<Duration>) -> bool {
+    // SAFETY: all zeroes is a valid set and a valid time; all outlive the calls.
+    unsafe {
+        let mut child: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut child);
+        libc::sigaddset(&raw mut child, libc::SIGCHLD);
+        let mut most: libc::timespec = std::mem::zeroed();
+        let most = match time {
+            Some(time) => {
+                most.tv_sec = libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX);
+                most.tv_nsec = time.subsec_nanos().into();
+                &raw const most
+            }
+            None => null(),
+        };
+        libc::sigtimedwait(&raw const child, null_mut(), most) >= 0
+            || *libc::__errno_location() != libc::EAGAIN
     }
 }
 
@@ -123,28 +170,11 @@ pub(super) fn ready(fd: c_int, milliseconds: c_int) -> bool {
     }
 }
 
-/// Which of two files has something first; neither if that cannot be told.
-pub(super) fn either_ready(one: c_int, other: c_int) -> Option<c_int> {
-    let mut polls = [one, other].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-    loop {
-        // SAFETY: two entries, which outlive the call.
-        match check(unsafe { libc::poll(polls.as_mut_ptr(), 2, -1) }.into()) {
-            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-            _ => return polls.iter().find(|poll| poll.revents != 0).map(|poll| poll.fd),
-        }
-    }
-}
-
-/// Waits for a signal.
-pub(super) fn pause() {
-    // SAFETY: takes nothing.
-    unsafe { libc::pause() };
-}
-
-/// Enters namespaces of another process.
-pub(super) fn enter(pidfd: c_int, kinds: c_int) -> io::Result<()> {
-    // SAFETY: takes no pointers.
-    done(unsafe { libc::setns(pidfd, kinds) }.into())
+/// Whether an open table of mounts changed since it was opened, or last asked of.
+pub(super) fn changed(table: c_int) -> io::Result<bool> {
+    let mut poll = libc::pollfd { fd: table, events: libc::POLLPRI, revents: 0 };
+    // SAFETY: one entry, which outlives the call.
+    check(unsafe { libc::poll(&raw mut poll, 1, 0) }.into()).map(|count| count > 0)
 }
 
 pub(super) fn close(fd: c_int) {
@@ -209,6 +239,19 @@ pub(super) fn open(path: &CStr, flags: c_int) -> io::Result<c_int> {
     check(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) }.into()).map(|fd| fd as c_int)
 }
 
+/// The number of the mount that is seen at `path`; of a link itself, not of what it leads to.
+pub(super) fn mount_at(path: &CStr) -> io::Result<u64> {
+    let flags = libc::AT_SYMLINK_NOFOLLOW | libc::AT_NO_AUTOMOUNT;
+    // SAFETY: all zeroes is a valid `statx`, which outlives the call, as the path does.
+    unsafe {
+        let mut stat: libc::statx = std::mem::zeroed();
+        done(libc::statx(libc::AT_FDCWD, path.as_ptr(), flags, libc::STATX_MNT_ID, &raw mut stat).into())?;
+        // A kernel that does not know of it leaves it out.
+        let known = stat.stx_mask & libc::STATX_MNT_ID != 0;
+        known.then_some(stat.stx_mnt_id).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOSYS))
+    }
+}
+
 /// Device and inode of an open file.
 pub(super) fn identity(fd: c_int) -> io::Result<(u64, u64)> {
     // SAFETY: all zeroes is a valid `stat`, which outlives the call.
@@ -224,6 +267,13 @@ pub(super) fn write_file(path: &CStr, bytes: &[u8]) -> io::Result<()> {
     let written = check(unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) } as c_long);
     close(fd);
     written.map(drop)
+}
+
+/// Writes a number to a pipe, which takes it whole or not at all.
+pub(super) fn write_number(fd: c_int, number: c_int) {
+    let bytes = number.to_le_bytes();
+    // SAFETY: the pointer and the length are of one array.
+    unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
 }
 
 pub(super) fn change_folder(path: &CStr) -> io::Result<()> {
@@ -316,9 +366,8 @@ fn prctl(option: c_int, argument: c_ulong) -> io::Result<()> {
     done(unsafe { libc::prctl(option, argument, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) }.into())
 }
 
-/// Gives up every capability for good. `keep` is a mask of those that stay.
-pub(super) fn drop_capabilities(keep: u64) -> io::Result<()> {
-    const VERSION: u32 = 0x2008_0522;
+/// Lets no program that is started from here on gain a capability. `keep` is a mask of those that stay.
+pub(super) fn bound_capabilities(keep: u64) {
     /// Root is a user like any other, for good; ambient capabilities are never raised again.
     const NO_ROOT_LOCKED: c_ulong = 0b1100_0011;
     for capability in 0..64 {
@@ -332,6 +381,11 @@ pub(super) fn drop_capabilities(keep: u64) -> io::Result<()> {
         prctl(libc::PR_SET_SECUREBITS, NO_ROOT_LOCKED).ok();
     }
     prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as c_ulong).ok();
+}
+
+/// Gives up every capability that is not in `keep`, for good once they are [bounded](bound_capabilities).
+pub(super) fn drop_capabilities(keep: u64) -> io::Result<()> {
+    const VERSION: u32 = 0x2008_0522;
     let mut header = [VERSION, 0];
     // SAFETY: the kernel's `cap_user_header_t`; without data it only checks the version.
     let mut sets = [0_u32; 6];

@@ -14,38 +14,123 @@ use crate::sandbox::view::{Access, Expect, Mount};
 /// All that is to be known of walls made of namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Walls {
-    /// Those with the same number share some of their namespaces.
-    pub(crate) room: Option<u64>,
-    pub(crate) view: Vec<Mount>,
-    /// Where the program starts.
-    pub(crate) folder: PathBuf,
+    pub(crate) room: Room,
+    pub(crate) view: View,
+    pub(crate) own: Own,
+}
+
+/// What the commands of a session may share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Those with the same number share it; one without has it for itself.
+    pub(crate) number: Option<u64>,
     pub(crate) network: bool,
     /// Whether it takes a user namespace.
     pub(crate) user: bool,
+}
+
+/// What is seen of the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) mounts: Vec<Mount>,
+    /// Changes when anything is mounted or unmounted outside; unknown where that cannot be told.
+    pub(crate) table: Option<u64>,
+}
+
+/// What one command has for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Own {
+    /// Where the program starts.
+    pub(crate) folder: PathBuf,
     pub(crate) limits: Limits,
 }
 
 impl Walls {
-    pub(crate) fn tell(&self) -> Vec<u8> {
+    /// For [`project::Walls`]: the places that it may be born in, and the rest.
+    pub(crate) fn tell(&self) -> (Vec<Vec<u8>>, Vec<u8>) {
+        let places = vec![self.room.tell(), self.view.tell()];
+        let own = self.own.tell();
+        if self.room.number.is_some() && self.view.table.is_some() {
+            (places, own)
+        } else {
+            (Vec::new(), [places.concat(), own].concat())
+        }
+    }
+
+    /// Everything in one.
+    pub(crate) fn hear(told: &[u8]) -> io::Result<Self> {
+        let mut told = Told(told);
+        let walls =
+            Self { room: Room::hear(&mut told)?, view: View::hear(&mut told)?, own: Own::hear(&mut told)? };
+        whole(&told).map(|()| walls)
+    }
+}
+
+impl Room {
+    fn tell(&self) -> Vec<u8> {
         let mut words = Words::default();
-        words.put_option(self.room.map(u64::to_le_bytes));
-        words.put([u8::from(self.network), u8::from(self.user)]).put(bytes(&self.folder));
+        words.put_option(self.number.map(u64::to_le_bytes));
+        words.put([u8::from(self.network), u8::from(self.user)]);
+        words.into_bytes()
+    }
+
+    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
+        let mut told = Told(told);
+        let room = Self::hear(&mut told)?;
+        whole(&told).map(|()| room)
+    }
+
+    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
+        let number = told.option()?.map(number).transpose()?;
+        let [network, user] = *told.word()? else { return Err(unfit()) };
+        Ok(Self { number, network: network != 0, user: user != 0 })
+    }
+}
+
+impl View {
+    fn tell(&self) -> Vec<u8> {
+        let mut words = Words::default();
+        words.put_option(self.table.map(u64::to_le_bytes));
+        words.put_number(self.mounts.len() as u64);
+        for mount in &self.mounts {
+            tell_mount(&mut words, mount);
+        }
+        words.into_bytes()
+    }
+
+    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
+        let mut told = Told(told);
+        let view = Self::hear(&mut told)?;
+        whole(&told).map(|()| view)
+    }
+
+    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
+        let table = told.option()?.map(number).transpose()?;
+        // A wall that was not heard of is a hole: they are counted.
+        let mounts = (0..told.number()?).map(|_| hear_mount(told)).collect::<io::Result<Vec<Mount>>>()?;
+        Ok(Self { mounts, table })
+    }
+}
+
+impl Own {
+    fn tell(&self) -> Vec<u8> {
+        let mut words = Words::default();
+        words.put(bytes(&self.folder));
         let Limits { time, processes, memory } = self.limits;
         let time = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         for limit in [time, processes.map(u64::from), memory] {
             words.put_option(limit.map(u64::to_le_bytes));
         }
-        words.put_number(self.view.len() as u64);
-        for mount in &self.view {
-            tell_mount(&mut words, mount);
-        }
-        words.bytes().to_vec()
+        words.into_bytes()
     }
 
-    pub(crate) fn hear(told: &[u8]) -> io::Result<Self> {
+    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
         let mut told = Told(told);
-        let room = told.option()?.map(number).transpose()?;
-        let [network, user] = *told.word()? else { return Err(unfit()) };
+        let own = Self::hear(&mut told)?;
+        whole(&told).map(|()| own)
+    }
+
+    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
         let folder = path(told.word()?);
         let mut limit = || told.option()?.map(number).transpose();
         let (time, processes, memory) = (limit()?, limit()?, limit()?);
@@ -54,13 +139,13 @@ impl Walls {
             processes: processes.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             memory,
         };
-        // A wall that was not heard of is a hole: they are counted.
-        let view = (0..told.number()?).map(|_| hear_mount(&mut told)).collect::<io::Result<Vec<Mount>>>()?;
-        if !told.is_empty() {
-            return Err(unfit());
-        }
-        Ok(Self { room, view, folder, network: network != 0, user: user != 0, limits })
+        Ok(Self { folder, limits })
     }
+}
+
+/// Whether nothing is left to be heard.
+fn whole(told: &Told<'_>) -> io::Result<()> {
+    if told.is_empty() { Ok(()) } else { Err(unfit()) }
 }
 
 fn tell_mount(words: &mut Words, mount: &Mount) {
@@ -132,21 +217,33 @@ mod tests {
             expect,
         };
         let walls = Walls {
-            room: Some(3),
-            view: vec![
-                bind(Access::Read, None),
-                bind(Access::Write, expect),
-                bind(Access::Device, expect),
-                Mount::Memory("/dev/shm".into()),
-                Mount::Processes,
-                Mount::Terminals,
-            ],
-            folder: "/work".into(),
-            network: true,
-            user: false,
-            limits: Limits { time: Some(Duration::from_millis(1)), processes: None, memory: Some(u64::MAX) },
+            room: Room { number: Some(3), network: true, user: false },
+            view: View {
+                mounts: vec![
+                    bind(Access::Read, None),
+                    bind(Access::Write, expect),
+                    bind(Access::Device, expect),
+                    Mount::Memory("/dev/shm".into()),
+                    Mount::Processes,
+                    Mount::Terminals,
+                ],
+                table: Some(1),
+            },
+            own: Own {
+                folder: "/work".into(),
+                limits: Limits {
+                    time: Some(Duration::from_millis(1)),
+                    processes: None,
+                    memory: Some(u64::MAX),
+                },
+            },
         };
-        let told = walls.tell();
+        let (places, own) = walls.tell();
+        let [room, view] = &places[..] else { panic!("{places:?}") };
+        assert_eq!(Room::hear_all(room).unwrap(), walls.room);
+        assert_eq!(View::hear_all(view).unwrap(), walls.view);
+        assert_eq!(Own::hear_all(&own).unwrap(), walls.own);
+        let told = [room, view, &own[..]].concat();
         assert_eq!(Walls::hear(&told).unwrap(), walls);
         for cut in 0..told.len() {
             assert!(Walls::hear(&told[..cut]).is_err(), "cut at {cut}");

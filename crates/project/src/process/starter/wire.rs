@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 /// At most so many files go with a message.
-pub(super) const FILES: usize = 5;
+pub(super) const FILES: usize = 6;
 
 /// Byte strings one after the other, each behind its length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +40,10 @@ impl Words {
 
     pub fn bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
     }
 }
 
