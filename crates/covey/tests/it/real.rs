@@ -7,14 +7,18 @@ mod openclaw;
 mod players;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use testkit::ModelServer;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::world::{Done, World, finish, signal};
+use crate::world::{Done, World, finish_within, signal};
 use players::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, GOOSE, KIMI, OPENCODE, Player, QWEN};
+
+/// Some of them take half a minute to start on a quiet machine, and two on a busy one.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A world in which one agent is installed, with a home of its own.
 struct Stage {
@@ -75,7 +79,7 @@ impl Stage {
     }
 
     async fn run(&self, arguments: &[&str]) -> (Done, Value) {
-        let done = finish(self.command(arguments).spawn().unwrap()).await;
+        let done = finish_within(self.command(arguments).spawn().unwrap(), PATIENCE).await;
         let result = done.lines().pop().unwrap_or_else(|| panic!("no result: {done:?}"));
         (done, result)
     }
@@ -93,7 +97,7 @@ impl Stage {
             }
             last = line;
         }
-        let done = finish(child).await;
+        let done = finish_within(child, PATIENCE).await;
         let result: Value = serde_json::from_str(&last).unwrap();
         assert_eq!((done.code, result["stop"].as_str()), (Some(130), Some("cancelled")), "{result}");
     }

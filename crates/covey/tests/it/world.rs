@@ -104,8 +104,12 @@ impl Done {
 }
 
 pub(crate) async fn finish(child: Child) -> Done {
+    finish_within(child, PATIENCE).await
+}
+
+pub(crate) async fn finish_within(child: Child, patience: Duration) -> Done {
     let output =
-        tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("covey hangs").unwrap();
+        tokio::time::timeout(patience, child.wait_with_output()).await.expect("covey hangs").unwrap();
     Done {
         code: code(output.status),
         out: String::from_utf8(output.stdout).unwrap(),
