@@ -1,35 +1,52 @@
-//! The floor: a bare program that makes the call Covey makes, with hand-written HTTP and no JSON parser, and prints the
-//! answer. What Covey needs beyond this is Covey's.
+//! The floor: a bare program that makes the calls Covey makes, with hand-written HTTP and no JSON parser, and prints the
+//! answers; on demand with a shell command after each. What Covey needs beyond this is Covey's.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::process::Command;
 
 use crate::run::Failure;
 
 /// The word that starts this program as the floor.
 pub(crate) const FLOOR: &str = "bench-floor";
+/// About what a command and what it printed add to the next request.
+const GROWTH: usize = 300;
 
 pub(crate) fn floor(arguments: &[String]) -> Result<(), Failure> {
-    let [url, body] = arguments else { return Err(Failure::new("usage: xtask bench-floor URL BODY-FILE")) };
+    let (url, body, turns) = match arguments {
+        [url, body] => (url, body, 0),
+        [url, body, turns] => (url, body, turns.parse().map_err(|_| usage())?),
+        _ => return Err(usage()),
+    };
     let rest = url.strip_prefix("http://").unwrap_or(url);
     let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let body = fs::read(body)?;
-    let mut stream = TcpStream::connect(address)?;
-    let mut request = format!(
-        "POST /{path}/chat/completions HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    )
-    .into_bytes();
-    request.extend_from_slice(&body);
-    stream.write_all(&request)?;
-    let mut reader = BufReader::with_capacity(64 * 1024, stream);
-    let mut line = Vec::new();
-    // The head, to its empty line.
-    while reader.read_until(b'\n', &mut line)? > 2 {
-        line.clear();
+    let mut body = fs::read(body)?;
+    let mut connection = BufReader::with_capacity(64 * 1024, TcpStream::connect(address)?);
+    for turn in 0..=turns {
+        let mut request = format!(
+            "POST /{path}/chat/completions HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        )
+        .into_bytes();
+        request.extend_from_slice(&body);
+        connection.get_mut().write_all(&request)?;
+        let mut line = Vec::new();
+        // The head, to its empty line.
+        while connection.read_until(b'\n', &mut line)? > 2 {
+            line.clear();
+        }
+        print_answer(&mut connection)?;
+        if turn < turns {
+            Command::new("/bin/bash").arg("-c").arg(format!("echo {turn}")).output()?;
+            body.resize(body.len() + GROWTH, b' ');
+        }
     }
-    print_answer(&mut reader)
+    Ok(())
+}
+
+fn usage() -> Failure {
+    Failure::new("usage: xtask bench-floor URL BODY-FILE [TURNS]")
 }
 
 /// Chunks of server-sent events in, text out.
@@ -43,6 +60,8 @@ fn print_answer(reader: &mut impl BufRead) -> Result<(), Failure> {
         let length = usize::from_str_radix(digits.trim(), 16)
             .map_err(|_| Failure::new(format!("`{}` is not the size of a chunk", digits.trim())))?;
         if length == 0 {
+            // The line that ends the last chunk.
+            reader.read_until(b'\n', &mut size)?;
             out.write_all(b"\n")?;
             return Ok(());
         }

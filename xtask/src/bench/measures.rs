@@ -81,7 +81,7 @@ fn hello(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
     }
     let file = stage.path().join("hello.json");
     fs::write(&file, &body)?;
-    let floor = stage.many(CHEAP, || stage.floor(&server, &file))?;
+    let floor = stage.many(CHEAP, || stage.floor(&server, &file, 0))?;
     expect(stage, "scripted model")?;
 
     let (cpu, floor_cpu) = (cpu_ms(&used), cpu_ms(&floor));
@@ -119,8 +119,8 @@ fn deltas(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
         fs::write(&file, catcher.next()?.body)?;
         bodies.push(file);
     }
-    let floor_hello = stage.many(CHEAP, || stage.floor(&server, &bodies[0]))?;
-    let floor = stage.many(DEAR, || stage.floor(&server, &bodies[1]))?;
+    let floor_hello = stage.many(CHEAP, || stage.floor(&server, &bodies[0], 0))?;
+    let floor = stage.many(DEAR, || stage.floor(&server, &bodies[1], 0))?;
 
     let each = |all: &[Used], hello: &[Used]| {
         let hello = cpu_ms(hello).median();

@@ -88,9 +88,9 @@ impl Stage {
         self.aside(command)
     }
 
-    pub(super) fn floor(&self, base_url: &str, body: &Path) -> Result<Command, Failure> {
+    pub(super) fn floor(&self, base_url: &str, body: &Path, turns: usize) -> Result<Command, Failure> {
         let mut command = Command::new(self.program("xtask"));
-        command.arg(FLOOR).arg(base_url).arg(body);
+        command.arg(FLOOR).arg(base_url).arg(body).arg(turns.to_string());
         self.aside(command)
     }
 

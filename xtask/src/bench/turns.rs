@@ -31,9 +31,13 @@ const CALLS: usize = 10;
 
 fn shell_turns(stage: &mut Stage) -> Result<Vec<Line>, Failure> {
     let turns = Turns::play(stage, "shell", "ask", |turn| format!("shell {{\"command\": \"echo {turn}\"}}"))?;
-    let bare = bare_shell_ms()?;
+    let (bare, floor) = (bare_shell_ms()?, floor_ms(stage)?);
     Ok(vec![
-        turns.line("shell_turn_cpu_ms").with("bare_bash", bare),
+        turns
+            .line("shell_turn_cpu_ms")
+            .with("bare_bash", bare)
+            .with("floor", floor)
+            .with("times_floor", turns.cpu.median() / floor),
         Line::new("shell_turns_peak_rss_mb", turns.peak, "MB", Some(40.0)),
     ])
 }
@@ -110,6 +114,19 @@ pub(super) fn scripted(stage: &mut Stage, name: &str, script: &str) -> Result<(H
     let server = stage.server(&["--script", &file.to_string_lossy()])?;
     let plain = stage.server(&[])?;
     Ok((stage.home(name, &server)?, stage.home("home", &plain)?))
+}
+
+/// What a turn with a shell command costs the floor, of which nothing is guarded or recorded.
+fn floor_ms(stage: &mut Stage) -> Result<f64, Failure> {
+    let server = stage.server(&[])?;
+    let body = stage.path().join("turns.json");
+    fs::write(
+        &body,
+        r#"{"model": "scripted", "stream": true, "messages": [{"role": "user", "content": "go"}]}"#,
+    )?;
+    let turns = stage.many(DEAR, || stage.floor(&server, &body, TURNS))?;
+    let hello = stage.many(CHEAP, || stage.floor(&server, &body, 0))?;
+    Ok((cpu_ms(&turns).median() - cpu_ms(&hello).median()) / TURNS as f64)
 }
 
 /// What a shell costs by itself on this machine.

@@ -11,7 +11,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::server::{ENTER, NOTHING, READY, UNSOUND};
+use super::server::{ENTER, READY, UNSOUND};
 use super::wire::{self, Words};
 use super::{NAME, Refusal};
 
@@ -75,7 +75,7 @@ impl Running {
             Ok(pid @ 1..) => Ok(pid),
             Ok(UNSOUND) => Err(NotStarted::Unheard),
             // Nothing was made, for whatever reason: perhaps we can.
-            Ok(NOTHING | _) => Err(NotStarted::Refused(Refusal::NoStarter)),
+            Ok(_) => Err(NotStarted::Refused(Refusal::NoStarter)),
             // It went before it read what it was told.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(NotStarted::Unheard),
             Err(error) => Err(NotStarted::Refused(Refusal::Failed(error))),

@@ -13,7 +13,7 @@ use crate::process::walls::Place;
 /// Told once, when it listens.
 pub(super) const READY: i32 = 0;
 /// Told instead of the number of a process where none could be made.
-pub(super) const NOTHING: i32 = -1;
+const NOTHING: i32 = -1;
 /// The same, because the place is no longer what it was.
 pub(super) const UNSOUND: i32 = -2;
 /// What the system lets through at once is less.
