@@ -144,6 +144,6 @@ async fn hooks_have_their_word_with_every_agent() {
     assert_snapshot!(heard.join("\n"), @r#"
     "edit" "edit" ["a.txt"]
     "post_tool" "edit" ["a.txt"]
-    "tool_failed" "shell" []
+    "tool_failed" "shell" ["made.txt"]
     "#);
 }
