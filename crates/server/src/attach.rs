@@ -9,6 +9,7 @@ use client::Client;
 use client::wire::MAX_MESSAGE;
 use futures::{SinkExt, StreamExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Notify;
 use tokio_util::codec::{Framed, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
@@ -29,12 +30,18 @@ pub async fn attach(
     let options = Options { token: Token::random()?, names: vec![], cwd, version, code_search, preferences };
     let app = App::new(client, ([127, 0, 0, 1], 0).into(), options, shutdown.clone());
     let roster = app.clone();
-    let follow = roster.roster.follow(roster.client.as_ref());
+    // Most of the time nobody comes, and the list is as long as the person's history.
+    let somebody = Notify::new();
+    let follow = async {
+        somebody.notified().await;
+        roster.roster.follow(roster.client.as_ref()).await;
+    };
     let accept = async {
         let user = own_uid();
         loop {
             match listener.accept().await {
                 Ok((stream, _)) if stream.peer_cred().is_ok_and(|peer| peer.uid() == user) => {
+                    somebody.notify_one();
                     app.tasks.spawn(converse(app.clone(), stream));
                 }
                 Ok(_) => {}
