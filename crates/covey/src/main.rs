@@ -20,6 +20,8 @@ mod login;
 mod models;
 mod named_command;
 mod permissions;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod relocations;
 mod remote;
 mod run;
 mod search;
@@ -40,6 +42,8 @@ use cli::{Cli, Command};
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    relocations::let_go();
     #[cfg(target_os = "linux")]
     project::may_be_starter(&guard::Outside);
     let cli = match Cli::try_parse() {
