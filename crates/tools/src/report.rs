@@ -136,9 +136,10 @@ pub(crate) fn cut(line: &str) -> String {
     text
 }
 
-/// A name may hold a line break; it must not look like two.
+/// A name may hold a line break; it must not look like two. Such a one is written as an argument of a call would be, so
+/// that it can be used again.
 pub(crate) fn one_line(name: &str) -> String {
-    name.replace(['\n', '\r'], "\u{fffd}")
+    if name.contains(char::is_control) { serde_json::Value::from(name).to_string() } else { name.to_owned() }
 }
 
 /// `1 line`, `2 lines`.

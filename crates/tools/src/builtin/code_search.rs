@@ -7,6 +7,7 @@ use protocol::ToolKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::report::one_line;
 use crate::{Group, Tool, ToolContext, ToolError, ToolOutput, code};
 
 /// Lines of each piece that the model is shown.
@@ -79,7 +80,8 @@ impl Tool for CodeSearch {
             let mut text = String::new();
             for hit in &found.hits {
                 let symbol = hit.symbol.as_deref().map(|name| format!("  {name}")).unwrap_or_default();
-                text.push_str(&format!("{}:{}-{}{symbol}\n", hit.file, hit.start_line, hit.end_line));
+                let (file, start, end) = (one_line(&hit.file), hit.start_line, hit.end_line);
+                text.push_str(&format!("{file}:{start}-{end}{symbol}\n"));
                 let whole = searcher.text(&hit.file).unwrap_or_default();
                 let first = hit.start_line.max(1) as usize;
                 let length = (hit.end_line.saturating_sub(hit.start_line) as usize + 1).min(SHOWN_LINES);

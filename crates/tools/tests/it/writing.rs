@@ -234,7 +234,7 @@ async fn files_are_copied_moved_deleted_and_never_over_others() {
     symlink("nowhere", folder.path().join("dangling")).unwrap();
     let input = json!({"path": ["twin", "new\nline", "dangling"]});
     let deleted = folder.call("delete", input).await.unwrap();
-    assert_eq!(deleted.text, "deleted twin\ndeleted new\u{fffd}line\ndeleted dangling\n");
+    assert_eq!(deleted.text, "deleted twin\ndeleted \"new\\nline\"\ndeleted dangling\n");
     assert!(!folder.path().join("twin").exists() && folder.path().join("x/y").is_dir());
     for path in [".", "dir/..", "../x", "missing", ""] {
         let error = folder.error("delete", json!({"path": ["a", path]})).await;
