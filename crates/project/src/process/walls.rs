@@ -40,17 +40,23 @@ pub trait Place {
     fn enter(&self, told: &[u8]) -> io::Result<Box<dyn Place>>;
 
     /// Whether it still is what it was when it was entered.
-    fn is_sound(&self) -> bool;
+    fn is_sound(&self) -> bool {
+        true
+    }
 
     /// What a child does not share with its starter, as flags of `clone`.
-    fn apart(&self) -> i32;
+    fn apart(&self) -> i32 {
+        0
+    }
 
     /// What is left to do in the child. Where that makes the program a child of the child, how the program ended is
     /// written to `ending`, as the system tells it.
     fn build(&self, told: &[u8], ending: Option<BorrowedFd<'_>>) -> io::Result<Finish<'_>>;
 
     /// How long a starter stays when nothing is asked of it; without it, until it is dismissed.
-    fn stays(&self) -> Option<Duration>;
+    fn stays(&self) -> Option<Duration> {
+        None
+    }
 }
 
 pub(super) fn install(command: &mut Command, hook: Hook) {

@@ -19,7 +19,7 @@ use super::inside::{self, Ending, Rights};
 use super::mounts::{self, Steps};
 use super::namespaces::{Namespaces, Setup};
 use super::sys;
-use super::told::{Own, Room, View};
+use super::told::{self, Own, Room, View};
 
 /// A view that nobody uses keeps what was mounted when it was made from being unmounted for real.
 const STAYS: Duration = Duration::from_secs(60);
@@ -40,18 +40,10 @@ struct InView {
 
 impl Place for Outside {
     fn enter(&self, told: &[u8]) -> io::Result<Box<dyn Place>> {
-        let room = Room::hear_all(told)?;
+        let room = told::only(told, Room::hear)?;
         Namespaces::new(room).make(0)?;
         sys::hide_memory()?;
         Ok(Box::new(InRoom { user: room.user }))
-    }
-
-    fn is_sound(&self) -> bool {
-        true
-    }
-
-    fn apart(&self) -> c_int {
-        0
     }
 
     fn build(&self, told: &[u8], _: Option<BorrowedFd<'_>>) -> io::Result<Finish<'_>> {
@@ -61,15 +53,11 @@ impl Place for Outside {
             Err(error) => error,
         }))
     }
-
-    fn stays(&self) -> Option<Duration> {
-        None
-    }
 }
 
 impl Place for InRoom {
     fn enter(&self, told: &[u8]) -> io::Result<Box<dyn Place>> {
-        let mut steps = Steps::new(View::hear_all(told)?.mounts)?;
+        let mut steps = Steps::new(told::only(told, View::hear)?.mounts)?;
         let rights = Rights::new(self.user)?;
         sys::unshare(libc::CLONE_NEWNS)?;
         steps.take()?;
@@ -86,20 +74,8 @@ impl Place for InRoom {
         Ok(Box::new(InView { rights, steps, seen }))
     }
 
-    fn is_sound(&self) -> bool {
-        true
-    }
-
-    fn apart(&self) -> c_int {
-        0
-    }
-
     fn build(&self, _: &[u8], _: Option<BorrowedFd<'_>>) -> io::Result<Finish<'_>> {
         Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn stays(&self) -> Option<Duration> {
-        None
     }
 }
 
@@ -119,7 +95,7 @@ impl Place for InView {
 
     fn build(&self, told: &[u8], ending: Option<BorrowedFd<'_>>) -> io::Result<Finish<'_>> {
         // Where the program starts is seen to: it is born where it can be found.
-        let Own { folder: _, limits } = Own::hear_all(told)?;
+        let Own { folder: _, limits } = told::only(told, Own::hear)?;
         let ending = ending.ok_or(io::ErrorKind::InvalidInput)?.as_raw_fd();
         let most_processes = self.rights.most_processes(&limits);
         Ok(Box::new(move |become_it| {

@@ -59,10 +59,9 @@ impl Walls {
 
     /// Everything in one.
     pub(crate) fn hear(told: &[u8]) -> io::Result<Self> {
-        let mut told = Told(told);
-        let walls =
-            Self { room: Room::hear(&mut told)?, view: View::hear(&mut told)?, own: Own::hear(&mut told)? };
-        whole(&told).map(|()| walls)
+        only(told, |told| {
+            Ok(Self { room: Room::hear(told)?, view: View::hear(told)?, own: Own::hear(told)? })
+        })
     }
 }
 
@@ -74,13 +73,7 @@ impl Room {
         words.into_bytes()
     }
 
-    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
-        let mut told = Told(told);
-        let room = Self::hear(&mut told)?;
-        whole(&told).map(|()| room)
-    }
-
-    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
+    pub(super) fn hear(told: &mut Told<'_>) -> io::Result<Self> {
         let number = told.option()?.map(number).transpose()?;
         let [network, user] = *told.word()? else { return Err(unfit()) };
         Ok(Self { number, network: network != 0, user: user != 0 })
@@ -98,13 +91,7 @@ impl View {
         words.into_bytes()
     }
 
-    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
-        let mut told = Told(told);
-        let view = Self::hear(&mut told)?;
-        whole(&told).map(|()| view)
-    }
-
-    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
+    pub(super) fn hear(told: &mut Told<'_>) -> io::Result<Self> {
         let table = told.option()?.map(number).transpose()?;
         // A wall that was not heard of is a hole: they are counted.
         let mounts = (0..told.number()?).map(|_| hear_mount(told)).collect::<io::Result<Vec<Mount>>>()?;
@@ -124,13 +111,7 @@ impl Own {
         words.into_bytes()
     }
 
-    pub(super) fn hear_all(told: &[u8]) -> io::Result<Self> {
-        let mut told = Told(told);
-        let own = Self::hear(&mut told)?;
-        whole(&told).map(|()| own)
-    }
-
-    fn hear(told: &mut Told<'_>) -> io::Result<Self> {
+    pub(super) fn hear(told: &mut Told<'_>) -> io::Result<Self> {
         let folder = path(told.word()?);
         let mut limit = || told.option()?.map(number).transpose();
         let (time, processes, memory) = (limit()?, limit()?, limit()?);
@@ -143,9 +124,11 @@ impl Own {
     }
 }
 
-/// Whether nothing is left to be heard.
-fn whole(told: &Told<'_>) -> io::Result<()> {
-    if told.is_empty() { Ok(()) } else { Err(unfit()) }
+/// What was told, if it was that and nothing else.
+pub(super) fn only<T>(told: &[u8], hear: impl Fn(&mut Told<'_>) -> io::Result<T>) -> io::Result<T> {
+    let mut told = Told(told);
+    let heard = hear(&mut told)?;
+    if told.is_empty() { Ok(heard) } else { Err(unfit()) }
 }
 
 fn tell_mount(words: &mut Words, mount: &Mount) {
@@ -240,9 +223,9 @@ mod tests {
         };
         let (places, own) = walls.tell();
         let [room, view] = &places[..] else { panic!("{places:?}") };
-        assert_eq!(Room::hear_all(room).unwrap(), walls.room);
-        assert_eq!(View::hear_all(view).unwrap(), walls.view);
-        assert_eq!(Own::hear_all(&own).unwrap(), walls.own);
+        assert_eq!(only(room, Room::hear).unwrap(), walls.room);
+        assert_eq!(only(view, View::hear).unwrap(), walls.view);
+        assert_eq!(only(&own, Own::hear).unwrap(), walls.own);
         let told = [room, view, &own[..]].concat();
         assert_eq!(Walls::hear(&told).unwrap(), walls);
         for cut in 0..told.len() {
